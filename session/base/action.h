@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The action table: a row per action.
+ *
+ * display, input and apps each export an array of rows beside their functions; the stage joins them. A row gives decoding, the
+ * schemas of GET /v1/actions and the table of the README. Before `run` is called the whole list of a call has passed its forms
+ * and `check`, and coordinates have been mapped to native pixels.
+ */
+#ifndef BASE_ACTION_H
+#define BASE_ACTION_H
+
+#include <jansson.h>
+
+#include "session/base/json.h"
+
+/* What one run of an action gets. */
+struct action_run {
+	void *home;              /* the state of the folder that owns the row (struct display *, struct input *, struct apps *) */
+	const json_t *args;      /* the action object as checked, without "action"; coordinates in native pixels */
+	json_t *result;          /* an object; the row adds its result fields ("delivered", "stdout", "picture", …), also on failure */
+	int64_t deadline_ms;     /* monotonic; the call's limit */
+	struct space space;      /* the caller's space */
+	struct space native;     /* the display */
+};
+
+struct action_row {
+	const char *name;
+	const char *doc;         /* one line */
+	struct form form;        /* the fields beside "action" */
+	bool is_input;           /* presses, moves or types: the stage releases what is held when it fails */
+	/* What rows of fields cannot say (key names, "both x and y or none"); called before anything of the list runs, with
+	 * coordinates still in the caller's space; paths in *e are relative to the action object. NULL if there is nothing. */
+	int (*check)(void *home, const json_t *args, struct err *e);
+	/* Runs in a coroutine (co.h): may wait, must return soon after a cancel. 0, or -1 with *e. */
+	int (*run)(struct action_run *run, struct err *e);
+};
+
+/* The rows of one folder and its state, as the stage joins them. */
+struct action_set {
+	const struct action_row *rows;
+	size_t n_rows;
+	void *home;
+};
+
+/* The row with this name among n sets, and the set it is of; NULL if there is none. */
+const struct action_row *action_find(const struct action_set *sets, size_t n_sets, const char *name,
+                                     const struct action_set **set);
+
+/* The GET /v1/actions document: {"actions":[{"name","doc","schema"}…]}. The caller's reference. */
+json_t *action_document(const struct action_set *sets, size_t n_sets);
+
+#endif

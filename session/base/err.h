@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * One error type through every layer.
+ *
+ * Library code fills a `struct err` and returns -1; only the edges (an HTTP reply, a log line, the command line) show it.
+ * Owner: session/base. No threads. The struct is a plain value: nothing to free.
+ */
+#ifndef BASE_ERR_H
+#define BASE_ERR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * Every refusal that a caller can see: symbol, wire name (stable, append-only), HTTP status, who can mend it (`fix`), title.
+ * The README table and GET /v1 are made from these rows.
+ */
+#define ERR_ROWS(X)                                                                                                            \
+	X(ERR_BAD_JSON, "bad_json", 400, "caller", "The body is not valid JSON")                                               \
+	X(ERR_BAD_FIELD, "bad_field", 400, "caller", "A field breaks its rule")                                                \
+	X(ERR_UNKNOWN_FIELD, "unknown_field", 400, "caller", "A field that this object does not have")                         \
+	X(ERR_MISSING_FIELD, "missing_field", 400, "caller", "A required field is missing")                                    \
+	X(ERR_UNKNOWN_ACTION, "unknown_action", 400, "caller", "No action has this name")                                      \
+	X(ERR_UNKNOWN_KEY, "unknown_key", 400, "caller", "No key has this name")                                               \
+	X(ERR_BAD_REQUEST, "bad_request", 400, "caller", "The request breaks a rule of HTTP or of this API")                   \
+	X(ERR_UNAUTHORIZED, "unauthorized", 401, "caller", "A valid token is required")                                        \
+	X(ERR_FORBIDDEN, "forbidden", 403, "caller", "This token may not do this")                                             \
+	X(ERR_BAD_ORIGIN, "bad_origin", 403, "caller", "The request comes from a foreign origin")                              \
+	X(ERR_NOT_FOUND, "not_found", 404, "caller", "No such thing")                                                          \
+	X(ERR_METHOD, "method_not_allowed", 405, "caller", "This path does not take this method")                              \
+	X(ERR_CONFLICT, "conflict", 409, "caller", "The present state does not allow this")                                    \
+	X(ERR_NOT_READY, "not_ready", 409, "later", "The session is not ready")                                                \
+	X(ERR_CANCELLED, "cancelled", 409, "caller", "The call was cancelled")                                                 \
+	X(ERR_TOO_LARGE, "too_large", 413, "caller", "The body is larger than allowed")                                        \
+	X(ERR_MISDIRECTED, "misdirected", 421, "caller", "The Host header names another server")                               \
+	X(ERR_UNSUPPORTED, "unsupported", 422, "nobody", "This server does not offer this")                                    \
+	X(ERR_TIER_UNAVAILABLE, "tier_unavailable", 422, "operator", "This isolation tier is not available")                   \
+	X(ERR_NO_IMAGE, "no_image", 422, "operator", "No such image")                                                          \
+	X(ERR_BUSY, "busy", 429, "later", "Too many calls are waiting")                                                        \
+	X(ERR_LIMIT, "limit_reached", 429, "later", "A limit of the server is reached")                                        \
+	X(ERR_INTERNAL, "internal", 500, "operator", "The server failed")                                                      \
+	X(ERR_SESSION_FAILED, "session_failed", 502, "later", "The session could not be started or has failed")                \
+	X(ERR_GONE, "session_gone", 503, "caller", "The session's process is gone")                                            \
+	X(ERR_NO_WINDOW, "no_window", 409, "caller", "No window of this kind is there")                                        \
+	X(ERR_X_SILENT, "display_silent", 503, "later", "The display does not answer")                                         \
+	X(ERR_TIMEOUT, "timeout", 504, "later", "The time limit was reached")                                                  \
+	X(ERR_INPUT_LOST, "input_failed", 500, "operator", "Input could not be delivered")
+
+enum err_code {
+	ERR_NONE = 0,
+#define ERR_ENUM(symbol, wire, status, fix, title) symbol,
+	ERR_ROWS(ERR_ENUM)
+#undef ERR_ENUM
+	ERR_N_CODES
+};
+
+#define ERR_PATH_MAX 128
+#define ERR_MSG_MAX 320
+
+struct err {
+	enum err_code code;
+	int sys_errno;            /* errno of the failing call; logged, never sent to a caller */
+	long offset;              /* byte offset of a fault of form in a body, else -1 */
+	int line, column;         /* of the same fault, from 1; 0 when there is none */
+	char path[ERR_PATH_MAX];  /* JSON pointer of the field at fault, or "" */
+	char msg[ERR_MSG_MAX];    /* the value, bounded and escaped, then the rule; valid UTF-8 */
+};
+
+/* One row of ERR_ROWS. */
+struct err_info {
+	const char *wire;
+	int status; /* HTTP status */
+	const char *fix;
+	const char *title;
+};
+
+/*
+ * Fills *e and returns -1, so that `return err_set(…)` reads well. `path` is a JSON pointer or NULL. errno is kept and not recorded:
+ * use err_sys for that. e may be NULL.
+ */
+int err_set(struct err *e, enum err_code code, const char *path, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+
+/* As err_set with the code ERR_INTERNAL, no path, and errno of the failing call recorded in sys_errno. */
+int err_sys(struct err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* Puts `prefix` (a JSON pointer such as "/actions/3") before the error's own path. */
+void err_prefix(struct err *e, const char *prefix);
+
+/* The row of a code; code must be a member of the enum other than ERR_NONE. */
+const struct err_info *err_info(enum err_code code);
+
+/* The code that has this wire name, or ERR_NONE. */
+enum err_code err_from_wire(const char *wire);
+
+/*
+ * Writes a bounded, quoted, escaped copy of `len` bytes of text into out (at most out_size bytes with the NUL): control characters
+ * and bytes that are not UTF-8 become \xNN, long text ends in "…". Returns out, to be used as an argument of err_set.
+ */
+const char *err_quote(char *out, size_t out_size, const char *text, size_t len);
+
+#endif

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * One connection to the X server, shared by display, input and apps of a stage, that never waits without a limit.
+ *
+ * Requests without a reply go through Xlib and libXtst (xconn.dpy), everything with a reply through xcb and xconn_reply, which waits in
+ * a coroutine for at most LIMIT_X_WAIT_MS. Events belong to xcb and are handed to listeners. No call may use an Xlib function that
+ * waits for a reply. One thread.
+ */
+#ifndef BASE_XCONN_H
+#define BASE_XCONN_H
+
+#include <X11/Xlib.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <xcb/xcb.h>
+
+#include "session/base/co.h"
+#include "session/base/err.h"
+#include "session/base/loop.h"
+
+typedef void xconn_event_fn(void *arg, const xcb_generic_event_t *event);
+
+struct xconn_listener {
+	struct xconn_listener *next;
+	xconn_event_fn *fn;
+	void *arg;
+};
+
+struct xconn {
+	Display *dpy;
+	xcb_connection_t *xcb; /* of dpy; events are xcb's */
+	xcb_window_t root;
+	struct loop *loop;
+	struct loop_source *source;
+	struct xconn_listener *listeners;
+	struct co_event readable;  /* signalled whenever something was read from the server */
+	struct loop_timer *flush;
+	bool lost;                 /* the connection broke; every later call fails with ERR_GONE */
+	void (*on_lost)(void *arg);
+	void *on_lost_arg;
+};
+
+/*
+ * Connects to display ":0" with an MIT-MAGIC-COOKIE-1. The set-up exchange itself blocks, at most LIMIT_X_CONNECT_MS: an alarm ends
+ * the process after that. Call before any app runs. on_lost is called once from the loop when the connection breaks.
+ */
+int xconn_open(struct xconn *x, struct loop *loop, const uint8_t cookie[16], void (*on_lost)(void *), void *arg, struct err *e);
+void xconn_close(struct xconn *x);
+
+/* Adds a listener (the caller's memory, until xconn_close or xconn_unlisten). */
+void xconn_listen(struct xconn *x, struct xconn_listener *listener, xconn_event_fn *fn, void *arg);
+void xconn_unlisten(struct xconn *x, struct xconn_listener *listener);
+
+/*
+ * Waits for the reply to the request with this sequence number (cookie.sequence of any xcb cookie). *reply is malloced and the
+ * caller's; NULL with 0 cannot happen. Errors: ERR_X_SILENT after LIMIT_X_WAIT_MS, ERR_GONE when the connection is lost,
+ * ERR_CONFLICT for an X error (its code is in the message), ERR_CANCELLED. Must run in a coroutine.
+ */
+int xconn_reply(struct xconn *x, unsigned int sequence, void **reply, struct err *e);
+
+/* A round trip: everything sent before has been handled by the server. */
+int xconn_sync(struct xconn *x, struct err *e);
+
+/* Sends what is buffered, soon: call after a batch of requests without reply. Never blocks for long (the socket is the kernel's). */
+void xconn_flush(struct xconn *x);
+
+/* The atom of this name (made if it is not there); known ones are not asked for again. Must run in a coroutine. */
+int xconn_atom(struct xconn *x, const char *name, xcb_atom_t *atom, struct err *e);
+
+/*
+ * A property of a window, at most max bytes of it: *data is malloced, NUL-terminated, the caller's; *len its bytes. An absent property is 0
+ * bytes and type XCB_NONE. Hostile windows: the content is not checked.
+ */
+int xconn_property(struct xconn *x, xcb_window_t window, xcb_atom_t property, size_t max, char **data, size_t *len, xcb_atom_t *type,
+                   int *format, struct err *e);
+
+#endif

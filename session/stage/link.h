@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The link between the front and a stage: frames on a Unix stream, run/ID/stage.sock, one call at a time on a connection.
+ *
+ * The stage speaks first: HELLO. Then the front sends a CALL (a JSON envelope) and, if its flag MORE is set, the body of the call in
+ * DATA frames, each but the last with MORE. The stage answers with REPLY (an envelope) and its body in DATA frames the same way. The
+ * front relays the body without reading it. Connections are kept and reused; closing one cancels the call that runs on it.
+ *
+ * HELLO  {"session":ID,"episode":N,"epoch":N,"state":"starting|ready|…"}
+ * CALL   {"call":NAME,"role":"agent|viewer|controller|operator|server","token":ID,"request_id":TEXT,"query":{…}}
+ * REPLY  {"status":N,"type":MEDIA-TYPE,"headers":{NAME:VALUE}}
+ * EVENT  {"event":NAME,…}  on a connection whose CALL was "events" (no REPLY follows until the session ends)
+ *
+ * Calls, with the JSON body each takes (– none) and what it answers:
+ *   open        {"spec":SESSION-SPEC,"image":MANIFEST}  waits for X, window manager, painted desktop; only role server; {}
+ *   start       –   starts the bus and the spec's apps, waits for their windows; only role server; the state object; later state=ready
+ *   state       –   {"state","display","space","at","held":{"keys":[],"buttons":[]},"apps":[…]}
+ *   act         the act object of design part 6
+ *   screenshot  –   query: format quality region space cursor; a picture with the Glovebox-* headers
+ *   cancel      –   stops the running act; {"cancelled":BOOL}
+ *   actions     –   the action document
+ *   end         –   releases what is held, closes the journal; only role server; {}
+ * A refusal is a REPLY with a 4xx or 5xx status and an application/problem+json body.
+ */
+#ifndef STAGE_LINK_H
+#define STAGE_LINK_H
+
+enum link_kind {
+	LINK_HELLO = 1,
+	LINK_CALL = 2,
+	LINK_REPLY = 3,
+	LINK_DATA = 4,
+	LINK_EVENT = 5,
+};
+
+enum link_flag {
+	LINK_MORE = 1, /* a DATA frame follows that belongs to this one */
+};
+
+#endif

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the warden says and hears: fixed-size records on SOCK_SEQPACKET, no JSON, nothing of variable length.
+ *
+ * front → warden: struct warden_request; warden → front: struct warden_event. The warden checks each field as if it were
+ * hostile. warden → stage: struct stage_label with one descriptor each, on a socket whose reading side the warden has shut.
+ * Strings are NUL-terminated and padded with NUL.
+ */
+#ifndef WARDEN_PROTO_H
+#define WARDEN_PROTO_H
+
+#include <stdint.h>
+
+/* A session's id: "s" and 15 of a-z2-7. It names folders, so nothing else is accepted. */
+#define SESSION_ID_LEN 16
+#define SESSION_ID_SIZE (SESSION_ID_LEN + 1)
+#define IMAGE_NAME_SIZE 64  /* a-z, 0-9 and "-", begins with a letter */
+#define IMAGE_HASH_SIZE 65  /* 64 lower-case hex digits */
+#define COOKIE_LEN 16       /* MIT-MAGIC-COOKIE-1 */
+
+/* Descriptors that a child of the warden finds open at its start. */
+enum child_fd {
+	CHILD_GO = 3,     /* one byte to read before it goes on; end of file: the warden is dead */
+	CHILD_WARDEN = 4, /* its channel with the warden (front: both ways; stage: it only receives) */
+	CHILD_LISTEN = 5, /* the listening socket (front: TCP; stage: run/ID/stage.sock) */
+};
+
+enum warden_op {
+	WARDEN_HELLO = 1, /* warden → front, first record */
+	WARDEN_CREATE,    /* front → warden, answered by the event CREATED or FAILED */
+	WARDEN_SEAL,      /* front → warden: the display is up; nothing in its root may be executed from now on; no answer */
+	WARDEN_END,       /* front → warden: end the session; answered by ENDED when the last process is gone */
+	WARDEN_CREATED,
+	WARDEN_FAILED,
+	WARDEN_ENDED,     /* also unasked, with the reason, when a part of the session died */
+};
+
+/* Why a session ended (warden_event.reason). */
+enum warden_reason {
+	WARDEN_ASKED = 1,     /* WARDEN_END */
+	WARDEN_DISPLAY_DIED,  /* Xvfb, the window manager or pid 1 of the session */
+	WARDEN_APPS_DIED,     /* pid 1 of the app jail */
+	WARDEN_STAGE_DIED,
+	WARDEN_TTL,           /* the hard end of life */
+};
+
+struct warden_create {
+	char image[IMAGE_NAME_SIZE];
+	char image_hash[IMAGE_HASH_SIZE];
+	uint16_t width_px, height_px;         /* the display at start and at most: Xvfb cannot grow */
+	uint32_t memory_mb, pids, disk_mb;    /* limits of the app jail; 0 is refused */
+	uint32_t cpu_milli;                   /* thousandths of a CPU */
+	uint32_t ttl_s;                       /* hard end of life, enforced by the warden */
+};
+
+struct warden_request {
+	uint32_t op;
+	uint32_t tag; /* comes back in the answer */
+	char session[SESSION_ID_SIZE];
+	struct warden_create create; /* WARDEN_CREATE only */
+};
+
+/* What the host could give (warden_event.isolation): one bit per layer or limit that is in force. */
+enum warden_isolation {
+	ISOLATION_MEMORY = 1 << 0,
+	ISOLATION_PIDS = 1 << 1,
+	ISOLATION_CPU = 1 << 2,
+	ISOLATION_DISK = 1 << 3,
+	ISOLATION_SWAP_OFF = 1 << 4,
+	ISOLATION_FREEZE = 1 << 5,  /* cgroup v2 freeze and kill */
+	ISOLATION_SECCOMP = 1 << 6,
+};
+
+struct warden_event {
+	uint32_t op;
+	uint32_t tag;
+	char session[SESSION_ID_SIZE];
+	uint32_t reason;    /* enum warden_reason, of ENDED */
+	uint32_t code;      /* enum err_code, of FAILED */
+	uint32_t isolation; /* of CREATED */
+	char detail[160];   /* one line for the log and, of FAILED, for the caller (no host path, no errno text) */
+};
+
+/* WARDEN_HELLO: what the front must know; sent once, before anything else. */
+struct warden_hello {
+	uint32_t op;
+	uint32_t max_sessions;
+	uint8_t operator_token_sha256[32];
+	char url[96];      /* "http://127.0.0.1:7070" */
+	char version[32];
+	uint8_t code_sha256[32]; /* the one-use code of the console printed at start; zero if none */
+};
+
+/* Labels of what the warden hands to a stage. Each comes with exactly one descriptor but START. */
+enum stage_label_kind {
+	STAGE_INIT = 1,     /* SOCK_SEQPACKET to pid 1 of the app jail (apps/init/proto.h) */
+	STAGE_JOURNAL,      /* journal.jsonl, write-only, O_APPEND */
+	STAGE_SESSION_JSON, /* session.json, write-only, O_APPEND */
+	STAGE_PROC,         /* root of a read-only proc of the session's pid namespace (directory descriptor) */
+	STAGE_SWITCH,       /* a directory-less switch file: `name` is "apps/freeze", "agent/kill", …; open for writing */
+	STAGE_START,        /* no descriptor: all is handed over; cookie and sizes are filled in */
+};
+
+struct stage_label {
+	uint32_t kind;
+	char name[32];
+	char session[SESSION_ID_SIZE];
+	uint8_t cookie[COOKIE_LEN];        /* trusted MIT-MAGIC-COOKIE-1 of the display :0, socket /tmp/.X11-unix/X0 */
+	uint16_t width_px, height_px;
+	int32_t apps_pid;                  /* pid of the app jail's init in the session's pid namespace */
+};
+
+#endif
