@@ -1,0 +1,79 @@
+# Glovebox. `make` builds without root; `sudo make run` and `sudo make check` set everything up first.
+# MODE = release | debug | asan | ubsan
+
+MODE   ?= release
+STATE  ?= /var/lib/glovebox
+B      := build
+CC     ?= gcc
+
+VERSION := $(shell sed -n 's/^\#\# \[\([0-9][^]]*\)\].*/\1/p' CHANGELOG.md | head -n 1)
+
+WARN := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wstrict-prototypes -Wmissing-prototypes \
+        -Wformat=2 -Wformat-nonliteral -Wmissing-format-attribute -Wvla -Wcast-qual -Wcast-align -Wpointer-arith -Wundef \
+        -Wwrite-strings -Wswitch-enum -Wimplicit-fallthrough -Wnull-dereference -Wunused-result -Werror \
+        -Wno-gnu-statement-expression
+HARDEN := -fstack-protector-strong -fstack-clash-protection -fPIE -fcf-protection
+INIT_VARS := $(if $(findstring clang,$(CC)),-ftrivial-auto-var-init=pattern,-ftrivial-auto-var-init=zero)
+
+OPT_release := -O2 -g -D_FORTIFY_SOURCE=3
+OPT_debug   := -O1 -g -D_FORTIFY_SOURCE=3
+OPT_asan    := -O1 -g -fsanitize=address,undefined -fno-omit-frame-pointer
+OPT_ubsan   := -O1 -g -fsanitize=undefined -fno-sanitize-recover
+
+PKGS := jansson libseccomp libmicrohttpd libpng x11 x11-xcb xtst xcb xcb-shm xcb-damage xcb-xfixes xcb-res xcb-xkb xkbcommon sqlite3 \
+        libcurl gnutls
+PKG_CFLAGS := $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
+CFLAGS  += -std=gnu17 -D_GNU_SOURCE -DGLOVEBOX_VERSION='"$(VERSION)"' -I. $(PKG_CFLAGS) $(WARN) $(HARDEN) $(INIT_VARS) $(OPT_$(MODE)) -MMD -MP
+LDFLAGS += -pie -Wl,-z,relro,-z,now $(filter -fsanitize%,$(OPT_$(MODE)))
+
+# A program is the folders of its sources, and what it links beside the base library.
+PROGRAMS := gloveboxd glovebox-front glovebox-stage glovebox glovebox-init glovebox-display glovebox-launch
+DIRS_gloveboxd        := session/warden sandbox/jail sandbox/confine
+LIBS_gloveboxd        := libseccomp gnutls
+DIRS_glovebox-front   := session/front sandbox/confine
+LIBS_glovebox-front   := jansson libseccomp libmicrohttpd sqlite3 gnutls
+DIRS_glovebox-stage   := session/stage session/journal display input apps sandbox/confine
+LIBS_glovebox-stage   := jansson libseccomp libpng x11 x11-xcb xtst xcb xcb-shm xcb-damage xcb-xfixes xcb-res xcb-xkb xkbcommon gnutls
+DIRS_glovebox         := session/cli
+LIBS_glovebox         := jansson libcurl
+DIRS_glovebox-init    := apps/init
+DIRS_glovebox-display := display/server
+DIRS_glovebox-launch  := apps/launcher
+STATIC := glovebox-init glovebox-display glovebox-launch
+
+objs = $(patsubst %.c,$(B)/%.o,$(foreach d,$(1),$(wildcard $(d)/*.c)))
+
+all: $(addprefix $(B)/,$(foreach p,$(PROGRAMS),$(if $(call objs,$(DIRS_$(p))),$(p))))
+
+$(B)/libbase.a: $(call objs,session/base)
+	@rm -f $@; ar rcs $@ $^
+
+$(B)/%.o: %.c Makefile
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -c -o $@ $<
+
+define PROGRAM
+$(B)/$(1): $(call objs,$(DIRS_$(1))) $(B)/libbase.a
+	$$(CC) $$(LDFLAGS) $(if $(filter $(1),$(STATIC)),-static-pie) -o $$@ $$^ $(if $(LIBS_$(1)),$$(shell pkg-config --libs $(LIBS_$(1))))
+endef
+$(foreach p,$(PROGRAMS),$(eval $(call PROGRAM,$(p))))
+
+# Unit tests: each tests/unit/test_NAME.c is one cmocka program; a line "/* links: DIR… */" in it names the folders it tests.
+UNIT := $(patsubst tests/unit/%.c,$(B)/unit/%,$(wildcard tests/unit/test_*.c))
+unit_dirs = $(shell sed -n 's|^/\* links: \(.*\) \*/|\1|p' tests/unit/$(1).c)
+define UNIT_TEST
+$(B)/unit/$(1): $(B)/tests/unit/$(1).o $(filter-out $(B)/%/main_%.o,$(filter-out %/main.o,$(call objs,$(call unit_dirs,$(1))))) $(B)/libbase.a
+	@mkdir -p $$(@D)
+	$$(CC) $$(LDFLAGS) -o $$@ $$^ $$(shell pkg-config --libs cmocka $(PKGS))
+endef
+$(foreach t,$(notdir $(UNIT)),$(eval $(call UNIT_TEST,$(t))))
+
+unit: $(UNIT)
+	@for t in $(UNIT); do $$t || exit 1; done
+
+clean:
+	rm -rf build
+
+.PHONY: all unit clean
+.DELETE_ON_ERROR:
+-include $(shell find $(B) -name '*.d' 2>/dev/null)

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What runs inside: the catalogue of the image, starting apps and commands through glovebox-init, windows. Knows nothing of
+ * pictures and input. One thread; everything that waits runs in a coroutine.
+ */
+#ifndef APPS_APPS_H
+#define APPS_APPS_H
+
+#include "session/base/action.h"
+#include "session/base/xconn.h"
+
+struct apps;
+
+struct apps_ops {
+	void (*init_gone)(void *arg); /* the link to init broke: the app jail is dead */
+	void *arg;
+};
+
+/*
+ * init_fd (taken) is the link to pid 1 of the app jail, proc_fd (taken) the root of the session's proc, apps_pid init's number there. `manifest` is the
+ * image's manifest (a reference is kept), `env` the spec's environment or NULL. Waits for INIT_READY and starts the session bus when
+ * the manifest asks for one. Must run in a coroutine.
+ */
+int apps_create(struct apps **apps, struct xconn *x, int init_fd, int proc_fd, int apps_pid, const json_t *manifest, const json_t *env,
+                const struct apps_ops *ops, struct err *e);
+void apps_destroy(struct apps *apps);
+
+/* Starts the app with this catalogue name and waits for its window. As the action launch. */
+int apps_launch(struct apps *apps, const char *name, const json_t *args, int64_t deadline_ms, json_t *result, struct err *e);
+
+/* Rows: windows launch exec. Home: struct apps *. */
+extern const struct action_row apps_rows[];
+extern const size_t apps_n_rows;
+
+#endif

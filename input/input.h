@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Hands: pointer and keyboard by XTEST, typing of any text through spare keycodes, key names of all vendors. Knows nothing of
+ * pictures and apps. One thread; everything that waits runs in a coroutine.
+ */
+#ifndef INPUT_INPUT_H
+#define INPUT_INPUT_H
+
+#include "session/base/action.h"
+#include "session/base/xconn.h"
+
+struct input;
+
+/* Reads the keyboard map and selects what the ping barrier needs. `x` must outlive it. Must run in a coroutine. */
+int input_create(struct input **input, struct xconn *x, struct err *e);
+void input_destroy(struct input *input);
+
+/* Releases every key and button that rows have pressed and not released. Sends and flushes, waits for nothing: can be called
+ * anywhere, also when X does not answer. */
+void input_release(struct input *input);
+
+/* What is held now: {"keys":["shift",…],"buttons":["left",…]}; the caller's reference. */
+json_t *input_held(const struct input *input);
+
+/* Rows: click move mouse_down mouse_up drag scroll key key_down key_up hold_key type cursor_position. Home: struct input *. */
+extern const struct action_row input_rows[];
+extern const size_t input_n_rows;
+
+#endif
