@@ -60,9 +60,10 @@ $(foreach p,$(PROGRAMS),$(eval $(call PROGRAM,$(p))))
 
 # Unit tests: each tests/unit/test_NAME.c is one cmocka program; a line "/* links: DIR… */" in it names the folders it tests.
 UNIT := $(patsubst tests/unit/%.c,$(B)/unit/%,$(wildcard tests/unit/test_*.c))
+without_main = $(foreach o,$(1),$(if $(findstring /main_,$(o)),,$(o)))
 unit_dirs = $(shell sed -n 's|^/\* links: \(.*\) \*/|\1|p' tests/unit/$(1).c)
 define UNIT_TEST
-$(B)/unit/$(1): $(B)/tests/unit/$(1).o $(filter-out $(B)/%/main_%.o,$(filter-out %/main.o,$(call objs,$(call unit_dirs,$(1))))) $(B)/libbase.a
+$(B)/unit/$(1): $(B)/tests/unit/$(1).o $(call without_main,$(call objs,$(call unit_dirs,$(1)))) $(B)/libbase.a
 	@mkdir -p $$(@D)
 	$$(CC) $$(LDFLAGS) -o $$@ $$^ $$(shell pkg-config --libs cmocka $(PKGS))
 endef
