@@ -4,14 +4,15 @@
 MODE   ?= release
 STATE  ?= /var/lib/glovebox
 B      := build
-CC     ?= gcc
+ifeq ($(origin CC),default)
+CC     := gcc
+endif
 
 VERSION := $(shell sed -n 's/^\#\# \[\([0-9][^]]*\)\].*/\1/p' CHANGELOG.md | head -n 1)
 
 WARN := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wstrict-prototypes -Wmissing-prototypes \
         -Wformat=2 -Wformat-nonliteral -Wmissing-format-attribute -Wvla -Wcast-qual -Wcast-align -Wpointer-arith -Wundef \
-        -Wwrite-strings -Wswitch-enum -Wimplicit-fallthrough -Wnull-dereference -Wunused-result -Werror \
-        -Wno-gnu-statement-expression
+        -Wwrite-strings -Wswitch-enum -Wimplicit-fallthrough -Wnull-dereference -Wunused-result -Werror
 HARDEN := -fstack-protector-strong -fstack-clash-protection -fPIE -fcf-protection
 INIT_VARS := $(if $(findstring clang,$(CC)),-ftrivial-auto-var-init=pattern,-ftrivial-auto-var-init=zero)
 
@@ -50,11 +51,13 @@ $(B)/libbase.a: $(call objs,session/base)
 
 $(B)/%.o: %.c Makefile
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -c -o $@ $<
+	@echo "  CC    $<"
+	@$(CC) $(CFLAGS) -c -o $@ $<
 
 define PROGRAM
 $(B)/$(1): $(call objs,$(DIRS_$(1))) $(B)/libbase.a
-	$$(CC) $$(LDFLAGS) $(if $(filter $(1),$(STATIC)),-static-pie) -o $$@ $$^ $(if $(LIBS_$(1)),$$(shell pkg-config --libs $(LIBS_$(1))))
+	@echo "  LINK  $(1)"
+	@$$(CC) $$(LDFLAGS) $(if $(filter $(1),$(STATIC)),-static-pie) -o $$@ $$^ $(if $(LIBS_$(1)),$$(shell pkg-config --libs $(LIBS_$(1))))
 endef
 $(foreach p,$(PROGRAMS),$(eval $(call PROGRAM,$(p))))
 
@@ -65,7 +68,8 @@ unit_dirs = $(shell sed -n 's|^/\* links: \(.*\) \*/|\1|p' tests/unit/$(1).c)
 define UNIT_TEST
 $(B)/unit/$(1): $(B)/tests/unit/$(1).o $(call without_main,$(call objs,$(call unit_dirs,$(1)))) $(B)/libbase.a
 	@mkdir -p $$(@D)
-	$$(CC) $$(LDFLAGS) -o $$@ $$^ $$(shell pkg-config --libs cmocka $(PKGS))
+	@echo "  LINK  $(1)"
+	@$$(CC) $$(LDFLAGS) -o $$@ $$^ $$(shell pkg-config --libs cmocka $(PKGS))
 endef
 $(foreach t,$(notdir $(UNIT)),$(eval $(call UNIT_TEST,$(t))))
 

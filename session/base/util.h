@@ -33,7 +33,7 @@ static inline int steal_fd(int *fd)
 }
 
 /* Takes the pointer out of an auto_free variable, which becomes NULL. */
-#define steal_ptr(pp) ({ __typeof__(*(pp)) taken_ = *(pp); *(pp) = NULL; taken_; })
+#define steal_ptr(pp) __extension__({ __typeof__(*(pp)) taken_ = *(pp); *(pp) = NULL; taken_; })
 
 /* Ends the program after a line on standard error: for programmer errors and for no memory, nothing else. */
 #define DIE(...) util_die(__FILE__, __LINE__, __VA_ARGS__)
