@@ -18,6 +18,8 @@
 #define LIMIT_CALL_DEFAULT_MS 60000
 #define LIMIT_X_WAIT_MS 2000                  /* one reply of the X server */
 #define LIMIT_X_CONNECT_MS 10000              /* connecting to the X server */
+#define LIMIT_X_DEAD_MS 10000                 /* an X server that answers nothing for so long is taken as dead */
+#define LIMIT_X_BLOCK_S 5                     /* one call into the X libraries; an alarm ends the process after that */
 #define LIMIT_PING_MS 2000                    /* one answer of a window to _NET_WM_PING */
 #define LIMIT_START_MS 30000                  /* from create to ready */
 #define LIMIT_LAUNCH_MS 30000                 /* from launch to a mapped window */

@@ -4,7 +4,8 @@
  *
  * Requests without a reply go through Xlib and libXtst (xconn.dpy), everything with a reply through xcb and xconn_reply, which waits in
  * a coroutine for at most LIMIT_X_WAIT_MS. Events belong to xcb and are handed to listeners. No call may use an Xlib function that
- * waits for a reply. One thread.
+ * waits for a reply; XTEST and XKB are asked about when the connection is opened, so that their requests need none. Where the
+ * libraries could still block (a server that stops in the middle of a reply), an alarm of LIMIT_X_BLOCK_S ends the process. One thread.
  */
 #ifndef BASE_XCONN_H
 #define BASE_XCONN_H
@@ -26,6 +27,8 @@ struct xconn_listener {
 	void *arg;
 };
 
+struct xconn_atom_row; /* an atom that was asked for */
+
 struct xconn {
 	Display *dpy;
 	xcb_connection_t *xcb; /* of dpy; events are xcb's */
@@ -33,18 +36,26 @@ struct xconn {
 	struct loop *loop;
 	struct loop_source *source;
 	struct xconn_listener *listeners;
+	struct xconn_listener *next_up; /* the listener that gets the present event next */
+	struct xconn_atom_row *atoms;
 	struct co_event readable;  /* signalled whenever something was read from the server */
-	struct loop_timer *flush;
+	struct co_event writable;  /* signalled when the server takes requests again */
+	struct loop_timer *pump;   /* events that came with a reply wait for the loop */
+	bool flush_waits;          /* the server's end is full: the flush happens when it reads on */
+	int64_t silent_since_ms;   /* when the first wait that it left unanswered began; 0 when it answers */
 	bool lost;                 /* the connection broke; every later call fails with ERR_GONE */
 	void (*on_lost)(void *arg);
 	void *on_lost_arg;
 };
 
 /*
- * Connects to display ":0" with an MIT-MAGIC-COOKIE-1. The set-up exchange itself blocks, at most LIMIT_X_CONNECT_MS: an alarm ends
- * the process after that. Call before any app runs. on_lost is called once from the loop when the connection breaks.
+ * Connects to `display` (":0" in a session) with an MIT-MAGIC-COOKIE-1, or without one when cookie is NULL. The set-up exchange itself
+ * blocks, at most LIMIT_X_CONNECT_MS: an alarm ends the process after that. Call before any app runs. on_lost is called once from
+ * the loop when the connection breaks, or when nothing was answered for LIMIT_X_DEAD_MS.
  */
-int xconn_open(struct xconn *x, struct loop *loop, const uint8_t cookie[16], void (*on_lost)(void *), void *arg, struct err *e);
+int xconn_open(struct xconn *x, struct loop *loop, const char *display, const uint8_t cookie[16], void (*on_lost)(void *), void *arg,
+               struct err *e);
+/* What was sent is still handled by the server. Must be called also for a lost connection; nothing for zeroed memory. */
 void xconn_close(struct xconn *x);
 
 /* Adds a listener (the caller's memory, until xconn_close or xconn_unlisten). */
@@ -61,8 +72,17 @@ int xconn_reply(struct xconn *x, unsigned int sequence, void **reply, struct err
 /* A round trip: everything sent before has been handled by the server. */
 int xconn_sync(struct xconn *x, struct err *e);
 
-/* Sends what is buffered, soon: call after a batch of requests without reply. Never blocks for long (the socket is the kernel's). */
+/* Sends what is buffered as soon as the server takes it: call after a batch of requests without reply. Does not block. */
 void xconn_flush(struct xconn *x);
+
+/* Bytes of requests without reply that may be made between two calls of xconn_room (an XTEST event takes 36). */
+#define XCONN_BATCH_BYTES (64 * 1024)
+
+/*
+ * Sends what is buffered and waits until XCONN_BATCH_BYTES of requests can be made without blocking: call it before each such batch.
+ * Errors as xconn_reply. Must run in a coroutine.
+ */
+int xconn_room(struct xconn *x, struct err *e);
 
 /* The atom of this name (made if it is not there); known ones are not asked for again. Must run in a coroutine. */
 int xconn_atom(struct xconn *x, const char *name, xcb_atom_t *atom, struct err *e);

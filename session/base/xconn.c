@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The X connection of a stage: bounded waits, events to listeners.
+ */
+#include "session/base/xconn.h"
+
+#include <X11/XKBlib.h>
+#include <X11/Xlib-xcb.h>
+#include <X11/Xlibint.h>
+#include <X11/extensions/XTest.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/param.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <xcb/xcbext.h>
+
+#include "session/base/limits.h"
+#include "session/base/log.h"
+#include "session/base/util.h"
+
+/* Replies and events must have been seen for this many requests at the latest: Xlib waits for a reply of its own at 65,000. */
+#define UNSEEN_REQUESTS 16384
+
+struct xconn_atom_row {
+	struct xconn_atom_row *next;
+	xcb_atom_t atom;
+	char name[];
+};
+
+/* Xlib's own handlers end the process. Errors of requests without reply say that a window went away meanwhile: not worth a line. */
+static int on_error(Display *dpy, XErrorEvent *event)
+{
+	(void)dpy;
+	log_debug("X error %d for request %d.%d", event->error_code, event->request_code, event->minor_code);
+	return 0;
+}
+
+static int on_io_error(Display *dpy)
+{
+	(void)dpy;
+	return 0;
+}
+
+static void on_io_exit(Display *dpy, void *arg)
+{
+	(void)dpy;
+	(void)arg;
+}
+
+static void guard_begin(void)
+{
+	alarm(LIMIT_X_BLOCK_S);
+}
+
+static void guard_end(void)
+{
+	alarm(0);
+}
+
+/*
+ * Xlib counts the replies that it sees; here xcb takes them all, so Xlib would think after some 65,000 requests that none was
+ * answered and wait for one without limit. So it is told.
+ */
+static void note_answered(struct xconn *x, unsigned int sequence)
+{
+	uint64_t known = X_DPY_GET_LAST_REQUEST_READ(x->dpy);
+	int32_t ahead = (int32_t)(sequence - (uint32_t)known);
+
+	if (ahead > 0)
+		X_DPY_SET_LAST_REQUEST_READ(x->dpy, known + (uint64_t)ahead);
+}
+
+static void deliver(struct xconn *x, const xcb_generic_event_t *event)
+{
+	if (event->response_type == 0) {
+		log_debug("X error %u", ((const xcb_generic_error_t *)event)->error_code);
+		return;
+	}
+	for (struct xconn_listener *l = x->listeners; l; l = x->next_up) {
+		x->next_up = l->next;
+		l->fn(l->arg, event);
+	}
+}
+
+static void tell_lost(void *arg)
+{
+	struct xconn *x = arg;
+
+	x->pump = NULL;
+	if (x->on_lost)
+		x->on_lost(x->on_lost_arg);
+}
+
+static void lose(struct xconn *x, const char *why)
+{
+	if (x->lost)
+		return;
+	log_warn("the display is lost: %s", why);
+	x->lost = true;
+	loop_remove(x->source);
+	x->source = NULL;
+	co_signal(&x->readable);
+	co_signal(&x->writable);
+	if (x->pump)
+		loop_cancel(x->pump);
+	x->pump = loop_at(x->loop, util_now_ms(), tell_lost, x);
+}
+
+static xcb_generic_event_t *next_event(struct xconn *x)
+{
+	guard_begin();
+	xcb_generic_event_t *event = xcb_poll_for_event(x->xcb);
+	guard_end();
+	return event;
+}
+
+/* Reads all that is there. */
+static void pump(void *arg)
+{
+	struct xconn *x = arg;
+	xcb_generic_event_t *event;
+
+	x->pump = NULL;
+	while (!x->lost && (event = next_event(x))) {
+		note_answered(x, event->full_sequence);
+		deliver(x, event);
+		free(event);
+	}
+	if (x->lost)
+		return;
+	co_signal(&x->readable);
+	if (xcb_connection_has_error(x->xcb))
+		lose(x, "the connection broke");
+}
+
+/* A call into xcb has read: its events are handed out by the loop, not in the caller's stack. */
+static void pump_soon(struct xconn *x)
+{
+	if (!x->pump && !x->lost)
+		x->pump = loop_at(x->loop, util_now_ms(), pump, x);
+}
+
+/* Room for at least three quarters of the socket's buffer (some 150 KiB): what unix(7) calls writable. */
+static bool is_writable(const struct xconn *x)
+{
+	struct pollfd p = {.fd = xcb_get_file_descriptor(x->xcb), .events = POLLOUT};
+
+	return poll(&p, 1, 0) == 1;
+}
+
+static void on_socket(void *arg, uint32_t events)
+{
+	struct xconn *x = arg;
+
+	if (events & EPOLLOUT) {
+		x->flush_waits = false;
+		loop_modify(x->source, EPOLLIN);
+		xconn_flush(x);
+		co_signal(&x->writable);
+	}
+	if (x->pump)
+		loop_cancel(x->pump);
+	x->pump = NULL;
+	pump(x);
+}
+
+void xconn_flush(struct xconn *x)
+{
+	if (x->lost || x->flush_waits)
+		return;
+	if (!is_writable(x)) {
+		x->flush_waits = true;
+		loop_modify(x->source, EPOLLIN | EPOLLOUT);
+		return;
+	}
+	guard_begin();
+	XFlush(x->dpy);
+	xcb_flush(x->xcb);
+	guard_end();
+}
+
+/* What Xlib would ask for in the middle of a later request is asked for now. */
+static int prepare_extensions(Display *dpy, struct err *e)
+{
+	int a, b, c, d;
+	int major = XkbMajorVersion, minor = XkbMinorVersion;
+
+	if (!XTestQueryExtension(dpy, &a, &b, &c, &d))
+		return err_set(e, ERR_UNSUPPORTED, NULL, "the display has no XTEST");
+	if (!XkbQueryExtension(dpy, &a, &b, &c, &major, &minor))
+		return err_set(e, ERR_UNSUPPORTED, NULL, "the display has no XKEYBOARD");
+	return 0;
+}
+
+int xconn_open(struct xconn *x, struct loop *loop, const char *display, const uint8_t cookie[16], void (*on_lost)(void *), void *arg,
+               struct err *e)
+{
+	char protocol[] = "MIT-MAGIC-COOKIE-1";
+	char data[16];
+
+	if (cookie) {
+		memcpy(data, cookie, sizeof(data));
+		XSetAuthorization(protocol, (int)strlen(protocol), data, sizeof(data));
+	}
+	XSetErrorHandler(on_error);
+	XSetIOErrorHandler(on_io_error);
+	alarm(LIMIT_X_CONNECT_MS / 1000);
+	Display *dpy = XOpenDisplay(display);
+	int rc = dpy ? prepare_extensions(dpy, e) : err_set(e, ERR_SESSION_FAILED, NULL, "the display does not accept a connection");
+	alarm(0);
+	if (rc < 0) {
+		if (dpy)
+			XCloseDisplay(dpy);
+		return -1;
+	}
+	XSetIOErrorExitHandler(dpy, on_io_exit, NULL);
+	XSetEventQueueOwner(dpy, XCBOwnsEventQueue);
+	*x = (struct xconn){
+		.dpy = dpy,
+		.xcb = XGetXCBConnection(dpy),
+		.root = (xcb_window_t)XDefaultRootWindow(dpy),
+		.loop = loop,
+		.on_lost = on_lost,
+		.on_lost_arg = arg,
+	};
+	x->source = loop_add(loop, xcb_get_file_descriptor(x->xcb), EPOLLIN, on_socket, x);
+	return 0;
+}
+
+void xconn_close(struct xconn *x)
+{
+	if (!x->dpy)
+		return;
+	xconn_flush(x);
+	loop_remove(x->source);
+	if (x->pump)
+		loop_cancel(x->pump);
+	/* XCloseDisplay makes a round trip, which fails at once after this; the server still reads what was sent. */
+	shutdown(xcb_get_file_descriptor(x->xcb), SHUT_RDWR);
+	guard_begin();
+	XCloseDisplay(x->dpy);
+	guard_end();
+	for (struct xconn_atom_row *row = x->atoms, *next; row; row = next) {
+		next = row->next;
+		free(row);
+	}
+	*x = (struct xconn){.lost = true};
+}
+
+void xconn_listen(struct xconn *x, struct xconn_listener *listener, xconn_event_fn *fn, void *arg)
+{
+	*listener = (struct xconn_listener){.next = x->listeners, .fn = fn, .arg = arg};
+	x->listeners = listener;
+}
+
+void xconn_unlisten(struct xconn *x, struct xconn_listener *listener)
+{
+	if (x->next_up == listener)
+		x->next_up = listener->next;
+	for (struct xconn_listener **l = &x->listeners; *l; l = &(*l)->next)
+		if (*l == listener) {
+			*l = listener->next;
+			return;
+		}
+}
+
+static int gone(struct err *e)
+{
+	return err_set(e, ERR_GONE, NULL, "the display of this session is gone");
+}
+
+/* One wait for the server, which counts how long it has been silent. */
+static int wait_for(struct xconn *x, struct co_event *event, int64_t since_ms, struct err *e)
+{
+	struct err wait = {0};
+
+	if (x->lost)
+		return gone(e);
+	if (co_wait_event(event, since_ms + LIMIT_X_WAIT_MS, &wait) == 0)
+		return x->lost ? gone(e) : 0;
+	if (wait.code != ERR_TIMEOUT) {
+		if (e)
+			*e = wait;
+		return -1;
+	}
+	if (!x->silent_since_ms)
+		x->silent_since_ms = since_ms;
+	if (util_now_ms() - x->silent_since_ms >= LIMIT_X_DEAD_MS) {
+		lose(x, "it does not answer");
+		return gone(e);
+	}
+	return err_set(e, ERR_X_SILENT, NULL, "the display did not answer within %d ms", LIMIT_X_WAIT_MS);
+}
+
+/* True when the reply or error is there (or never will be). */
+static bool poll_reply(struct xconn *x, unsigned int sequence, void **reply, xcb_generic_error_t **error)
+{
+	guard_begin();
+	int there = xcb_poll_for_reply(x->xcb, sequence, reply, error);
+	guard_end();
+	pump_soon(x);
+	return there != 0;
+}
+
+int xconn_reply(struct xconn *x, unsigned int sequence, void **reply, struct err *e)
+{
+	int64_t since_ms = util_now_ms();
+	xcb_generic_error_t *error = NULL;
+	void *got = NULL;
+
+	if (x->lost)
+		return gone(e);
+	xconn_flush(x);
+	while (!poll_reply(x, sequence, &got, &error))
+		if (wait_for(x, &x->readable, since_ms, e) < 0) {
+			if (!x->lost)
+				xcb_discard_reply(x->xcb, sequence);
+			return -1;
+		}
+	if (!got && !error)
+		return gone(e);
+	x->silent_since_ms = 0;
+	note_answered(x, sequence);
+	if (error) {
+		int code = error->error_code;
+
+		free(error);
+		return err_set(e, ERR_CONFLICT, NULL, "the display refused a request (X error %d)", code);
+	}
+	*reply = got;
+	return 0;
+}
+
+int xconn_sync(struct xconn *x, struct err *e)
+{
+	auto_free void *reply = NULL;
+
+	if (x->lost)
+		return gone(e);
+	return xconn_reply(x, xcb_get_input_focus(x->xcb).sequence, &reply, e);
+}
+
+int xconn_room(struct xconn *x, struct err *e)
+{
+	int64_t since_ms = util_now_ms();
+
+	if (x->lost)
+		return gone(e);
+	xconn_flush(x);
+	while (x->flush_waits || !is_writable(x)) {
+		xconn_flush(x);
+		if (wait_for(x, &x->writable, since_ms, e) < 0)
+			return -1;
+	}
+	if (X_DPY_GET_REQUEST(x->dpy) - X_DPY_GET_LAST_REQUEST_READ(x->dpy) > UNSEEN_REQUESTS)
+		return xconn_sync(x, e);
+	return 0;
+}
+
+int xconn_atom(struct xconn *x, const char *name, xcb_atom_t *atom, struct err *e)
+{
+	auto_free xcb_intern_atom_reply_t *reply = NULL;
+	size_t len = strlen(name);
+
+	for (struct xconn_atom_row *row = x->atoms; row; row = row->next)
+		if (strcmp(row->name, name) == 0) {
+			*atom = row->atom;
+			return 0;
+		}
+	if (x->lost)
+		return gone(e);
+	if (xconn_reply(x, xcb_intern_atom(x->xcb, 0, (uint16_t)len, name).sequence, (void **)&reply, e) < 0)
+		return -1;
+	struct xconn_atom_row *row = util_alloc(sizeof(*row) + len + 1);
+
+	row->atom = reply->atom;
+	memcpy(row->name, name, len + 1);
+	row->next = x->atoms;
+	x->atoms = row;
+	*atom = row->atom;
+	return 0;
+}
+
+int xconn_property(struct xconn *x, xcb_window_t window, xcb_atom_t property, size_t max, char **data, size_t *len, xcb_atom_t *type,
+                   int *format, struct err *e)
+{
+	auto_free xcb_get_property_reply_t *reply = NULL;
+
+	if (x->lost)
+		return gone(e);
+	unsigned int sequence =
+		xcb_get_property(x->xcb, 0, window, property, XCB_GET_PROPERTY_TYPE_ANY, 0, (uint32_t)((max + 3) / 4)).sequence;
+	if (xconn_reply(x, sequence, (void **)&reply, e) < 0)
+		return -1;
+	/* The length is what the server says, of a reply that xcb has read: not beyond it. */
+	size_t there = (size_t)reply->length * 4;
+	size_t n = (size_t)xcb_get_property_value_length(reply);
+
+	n = MIN(n, MIN(there, max));
+	*data = util_alloc(n + 1);
+	memcpy(*data, xcb_get_property_value(reply), n);
+	(*data)[n] = '\0';
+	*len = n;
+	*type = reply->type;
+	*format = reply->format;
+	return 0;
+}
