@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the commands have in common: calls, errors, files. */
+#include "session/cli/cli.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "session/base/util.h"
+#include "session/cli/show.h"
+
+#define DEFAULT_SERVER "http://127.0.0.1:7070"
+#define ID_MAX 64
+
+static void show_refusal(struct cli *cli, const json_t *problem)
+{
+	if (cli->json)
+		show_json(problem);
+	else
+		show_problem("glovebox", problem);
+}
+
+int cli_fail(struct cli *cli, enum cli_exit status, const struct err *e)
+{
+	const char *code = status == CLI_UNREACHABLE ? "unreachable" : err_info(e->code)->wire;
+	const char *fix = status == CLI_UNREACHABLE ? "operator" : err_info(e->code)->fix;
+	json_auto_t *problem = json_pack("{s:s, s:s, s:s, s:s}", "code", code, "detail", e->msg, "pointer", e->path, "fix", fix);
+
+	if (!problem)
+		DIE("no memory for an error");
+	if (status == CLI_USAGE && !cli->json)
+		fprintf(stderr, "glovebox: %s\n", e->msg);
+	else
+		show_refusal(cli, problem);
+	return (int)status;
+}
+
+/* What is to be said of an answer that says no: its problem+json, or what can be told of another server's page. */
+static void show_answer(struct cli *cli, const struct client_reply *reply)
+{
+	json_auto_t *unknown = NULL;
+
+	if (json_object_get(reply->json, "code")) {
+		show_refusal(cli, reply->json);
+	} else {
+		auto_free char *text = util_printf("%s answers with status %ld and no reason; is it a Glovebox server?",
+		                                   cli->client.server, reply->status);
+
+		unknown = json_pack("{s:s, s:s, s:s}", "code", "bad_answer", "detail", text, "fix", "operator");
+		show_refusal(cli, unknown);
+	}
+	if (reply->status == 401 && !cli->json)
+		fprintf(stderr, "  the token is the one in %s\n", cli->client.token_file);
+}
+
+static int open_client(struct cli *cli, struct err *e)
+{
+	const char *server = args_get(&cli->args, "server");
+	const char *token_file = args_get(&cli->args, "token-file");
+
+	if (cli->client.curl)
+		return 0;
+	if (!server)
+		server = getenv("GLOVEBOX_SERVER");
+	if (!token_file)
+		token_file = getenv("GLOVEBOX_TOKEN_FILE");
+	return client_init(&cli->client, server ? server : DEFAULT_SERVER, token_file, e);
+}
+
+int cli_call(struct cli *cli, const char *method, const char *path, const json_t *body, const char *key, struct client_reply *reply)
+{
+	struct err e = {0};
+
+	if (open_client(cli, &e))
+		return cli_fail(cli, CLI_USAGE, &e);
+	if (client_call(&cli->client, method, path, body, key, reply, &e))
+		return cli_fail(cli, e.code == ERR_GONE ? CLI_UNREACHABLE : CLI_REFUSED, &e);
+	if (reply->status < 400)
+		return CLI_DONE;
+	show_answer(cli, reply);
+	client_reply_finish(reply);
+	return CLI_REFUSED;
+}
+
+int cli_session_path(const char *id, const char *rest, char **path, struct err *e)
+{
+	size_t len = strspn(id, "abcdefghijklmnopqrstuvwxyz0123456789");
+	char quoted[80];
+
+	if (len == 0 || id[len] != '\0' || len > ID_MAX)
+		return err_set(e, ERR_BAD_REQUEST, NULL, "the session is %s; an id has lower-case letters and digits (see glovebox ls)",
+		               err_quote(quoted, sizeof(quoted), id, strlen(id)));
+	*path = util_printf("/v1/sessions/%s%s", id, rest);
+	return 0;
+}
+
+int cli_read_file(const char *file, size_t max, char **text, size_t *len, struct err *e)
+{
+	bool is_input = strcmp(file, "-") == 0;
+	auto_fd fd = is_input ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) : open(file, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : util_read_file(fd, max, text);
+
+	if (n < 0)
+		return err_set(e, ERR_BAD_REQUEST, NULL, "%s cannot be read: %s", is_input ? "standard input" : file, strerror(errno));
+	*len = (size_t)n;
+	return 0;
+}

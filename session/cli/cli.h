@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The command line: what its commands have in common.
+ *
+ * A command is a row beside its function; main_cli.c lists the rows, which serve dispatch and help. A command prints its own results and
+ * errors and returns the exit status. Standard output has results alone; everything else goes to standard error.
+ */
+#ifndef CLI_CLI_H
+#define CLI_CLI_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "session/cli/args.h"
+#include "session/cli/client.h"
+
+enum cli_exit {
+	CLI_DONE = 0,
+	CLI_REFUSED = 1,     /* the server refused or the work failed */
+	CLI_USAGE = 2,       /* wrong usage: nothing was sent */
+	CLI_UNREACHABLE = 3, /* the server did not answer */
+};
+
+struct cli {
+	struct args args;     /* options, and the words after the command's name */
+	bool json;            /* --json: results and refusals as JSON on standard output */
+	struct client client; /* opened by the first cli_call */
+};
+
+struct cli_command {
+	const char *name;  /* "ls", "image build" */
+	const char *usage; /* what follows the name */
+	const char *doc;   /* one line */
+	const struct arg_option *options;
+	size_t n_options;
+	size_t min_words, max_words; /* words that must, and may, follow the name */
+	size_t stop_after;           /* args_parse: where options end; ARGS_MAX for nowhere */
+	int (*run)(struct cli *cli);
+};
+
+/* Prints an error and returns `status`. */
+int cli_fail(struct cli *cli, enum cli_exit status, const struct err *e);
+
+/*
+ * One call to the server. CLI_DONE with *reply for a status below 400; else the error is printed and its exit status returned, with *reply
+ * finished. `key` is an Idempotency-Key or NULL.
+ */
+int cli_call(struct cli *cli, const char *method, const char *path, const json_t *body, const char *key, struct client_reply *reply);
+
+/* "/v1/sessions/ID" with `rest` after it, malloced into *path; ERR_BAD_REQUEST when `id` cannot be an id. */
+int cli_session_path(const char *id, const char *rest, char **path, struct err *e);
+
+/* The whole of a file ("-" is standard input), at most max bytes, NUL-terminated, the caller's. ERR_BAD_REQUEST. */
+int cli_read_file(const char *file, size_t max, char **text, size_t *len, struct err *e);
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * One server, spoken to over HTTP with libcurl and an operator's token.
+ *
+ * Calls block. No redirect is followed, and plain http:// never goes through a proxy, so that the token reaches the server named
+ * and nobody else.
+ */
+#ifndef CLI_CLIENT_H
+#define CLI_CLIENT_H
+
+#include <jansson.h>
+#include <stddef.h>
+
+#include "session/base/err.h"
+
+struct client {
+	char *server;     /* without a "/" at its end */
+	char *token;
+	char *token_file; /* where the token came from, for messages */
+	void *curl;
+};
+
+struct client_reply {
+	long status;
+	char *body; /* body_len bytes and a NUL */
+	size_t body_len;
+	json_t *json;  /* the body as JSON; NULL when it is none */
+	char *at;      /* the header Glovebox-At, or NULL */
+	char *space;   /* the header Glovebox-Space, or NULL */
+};
+
+/*
+ * Fills *client. `server` is an http:// or https:// URL; `token_file` a path, or NULL for the usual places
+ * (~/.config/glovebox/token, then /var/lib/glovebox/operator.token). ERR_BAD_REQUEST: not a URL, or no token to be read.
+ */
+int client_init(struct client *client, const char *server, const char *token_file, struct err *e);
+void client_finish(struct client *client);
+
+/*
+ * Sends one request and waits for the whole answer; `body` may be NULL. Any HTTP status is success here. `idempotency_key` may be NULL.
+ * ERR_GONE: the server cannot be reached or broke off; ERR_TOO_LARGE: the answer is beyond LIMIT_REPLY_BYTES.
+ */
+int client_call(struct client *client, const char *method, const char *path, const json_t *body, const char *idempotency_key,
+                struct client_reply *reply, struct err *e);
+void client_reply_finish(struct client_reply *reply);
+
+#define auto_reply __attribute__((cleanup(client_reply_finish))) struct client_reply
+
+#endif

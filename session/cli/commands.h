@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The commands, a row each, defined in the file that does their work. */
+#ifndef CLI_COMMANDS_H
+#define CLI_COMMANDS_H
+
+#include "session/cli/cli.h"
+
+extern const struct cli_command session_new, session_ls, session_show, session_rm; /* session.c */
+extern const struct cli_command shot_take;                                         /* shot.c */
+extern const struct cli_command act_send;                                          /* act.c */
+extern const struct cli_command exec_run;                                          /* exec.c */
+extern const struct cli_command image_build, image_ls;                             /* image.c */
+
+#endif

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* glovebox, the command line: a plain user of the public API. The table below serves dispatch and help. */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "session/base/log.h"
+#include "session/base/util.h"
+#include "session/cli/commands.h"
+
+static const struct cli_command *const commands[] = {
+	&session_new, &session_ls, &session_show, &session_rm, &shot_take, &act_send, &exec_run, &image_build, &image_ls,
+};
+
+static const struct arg_option common[] = {
+	{"server", 0, "URL", false, "the server (GLOVEBOX_SERVER; default http://127.0.0.1:7070)"},
+	{"token-file", 0, "FILE", false,
+	  "the token (GLOVEBOX_TOKEN_FILE; default ~/.config/glovebox/token, then /var/lib/glovebox/operator.token)"},
+	{"json", 0, NULL, false, "answers and refusals as JSON on standard output"},
+	{"help", 'h', NULL, false, "show this"},
+	{"version", 0, NULL, false, "show the version"},
+};
+
+static void help_options(FILE *to, const char *title, const struct arg_option *rows, size_t n_rows)
+{
+	if (n_rows > 0)
+		fprintf(to, "\n%s\n", title);
+	for (size_t i = 0; i < n_rows; i++) {
+		auto_free char *names = rows[i].letter ? util_printf("-%c, --%s", rows[i].letter, rows[i].name)
+		                                       : util_printf("--%s", rows[i].name);
+		auto_free char *whole = util_printf("%s %s", names, rows[i].value ? rows[i].value : "");
+
+		fprintf(to, "  %-20s %s%s\n", whole, rows[i].doc, rows[i].many ? " (may be given again)" : "");
+	}
+}
+
+static void help(FILE *to)
+{
+	fprintf(to, "usage: glovebox COMMAND [OPTION]…\n\n");
+	for (size_t i = 0; i < ARRAY_LEN(commands); i++)
+		fprintf(to, "  %-12s %s\n", commands[i]->name, commands[i]->doc);
+	help_options(to, "options of every command:", common, ARRAY_LEN(common));
+	fprintf(to, "\nexit status: 0 done, 1 refused or failed, 2 wrong usage, 3 server not reachable\n"
+	            "glovebox COMMAND --help tells more.\n");
+}
+
+static void help_command(FILE *to, const struct cli_command *command)
+{
+	fprintf(to, "usage: glovebox %s %s\n%s\n", command->name, command->usage, command->doc);
+	help_options(to, "options:", command->options, command->n_options);
+	help_options(to, "options of every command:", common, ARRAY_LEN(common));
+}
+
+/* The command that the first words name, and how many words that takes. */
+static const struct cli_command *find_command(const struct args *args, size_t *n_name)
+{
+	for (size_t i = 0; i < ARRAY_LEN(commands); i++) {
+		const char *space = strchr(commands[i]->name, ' ');
+		size_t first = space ? (size_t)(space - commands[i]->name) : strlen(commands[i]->name);
+
+		*n_name = space ? 2 : 1;
+		if (args->n_words < *n_name || strlen(args->words[0]) != first || memcmp(args->words[0], commands[i]->name, first) != 0)
+			continue;
+		if (!space || strcmp(args->words[1], space + 1) == 0)
+			return commands[i];
+	}
+	return NULL;
+}
+
+static int refuse_command(struct cli *cli)
+{
+	char valid[ERR_MSG_MAX / 2] = "", quoted[64];
+	struct err e = {0};
+	size_t used = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(commands) && used < sizeof(valid); i++)
+		used += (size_t)snprintf(valid + used, sizeof(valid) - used, "%s %s", i ? "," : "", commands[i]->name);
+	err_set(&e, ERR_BAD_REQUEST, NULL, "there is no command %s; the commands are%s",
+	        err_quote(quoted, sizeof(quoted), cli->args.words[0], strlen(cli->args.words[0])), valid);
+	return cli_fail(cli, CLI_USAGE, &e);
+}
+
+/* Parses what follows the command's name and runs it. */
+static int run_command(struct cli *cli, const struct cli_command *command, size_t n_name)
+{
+	const struct arg_options sets[] = {{command->options, command->n_options}, {common, ARRAY_LEN(common)}};
+	struct args rest = {.n_given = cli->args.n_given};
+	struct err e = {0};
+	int status;
+
+	memcpy(rest.given, cli->args.given, sizeof(rest.given));
+	status = args_parse(&rest, sets, ARRAY_LEN(sets), command->stop_after, (int)(cli->args.n_words - n_name),
+	                    cli->args.words + n_name, &e);
+	cli->args = rest;
+	cli->json = args_get(&cli->args, "json") != NULL;
+	if (status)
+		return cli_fail(cli, CLI_USAGE, &e);
+	if (args_get(&cli->args, "help")) {
+		help_command(stdout, command);
+		return CLI_DONE;
+	}
+	if (cli->args.n_words < command->min_words || cli->args.n_words > command->max_words) {
+		err_set(&e, ERR_BAD_REQUEST, NULL, "usage: glovebox %s %s", command->name, command->usage);
+		return cli_fail(cli, CLI_USAGE, &e);
+	}
+	return command->run(cli);
+}
+
+static int run(struct cli *cli, int argc, const char *const *argv)
+{
+	const struct arg_options sets[] = {{common, ARRAY_LEN(common)}};
+	const struct cli_command *command;
+	struct err e = {0};
+	size_t n_name = 0;
+	int status = args_parse(&cli->args, sets, ARRAY_LEN(sets), 0, argc - 1, argv + 1, &e);
+
+	cli->json = args_get(&cli->args, "json") != NULL;
+	if (status)
+		return cli_fail(cli, CLI_USAGE, &e);
+	command = find_command(&cli->args, &n_name);
+	if (command)
+		return run_command(cli, command, n_name);
+	if (args_get(&cli->args, "version")) {
+		puts("glovebox " GLOVEBOX_VERSION);
+		return CLI_DONE;
+	}
+	if (cli->args.n_words > 0 && strcmp(cli->args.words[0], "help") != 0)
+		return refuse_command(cli);
+	help(cli->args.n_words > 0 || args_get(&cli->args, "help") ? stdout : stderr);
+	return cli->args.n_words > 0 || args_get(&cli->args, "help") ? CLI_DONE : CLI_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+	static struct cli cli;
+	int status;
+
+	log_init("glovebox", NULL);
+	status = run(&cli, argc, (const char *const *)argv);
+	client_finish(&cli.client);
+	if (fflush(stdout) != 0 && status == CLI_DONE) {
+		perror("glovebox: standard output");
+		status = CLI_REFUSED;
+	}
+	return status;
+}

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* new, ls, show, rm: the life of sessions. */
+#include <string.h>
+
+#include "session/base/json.h"
+#include "session/base/limits.h"
+#include "session/base/util.h"
+#include "session/cli/commands.h"
+#include "session/cli/show.h"
+
+#define TTL_MAX_S (365 * 24 * 3600L)
+
+static const struct arg_option new_options[] = {
+	{"spec", 0, "FILE", false, "start from this session spec (JSON; - is standard input); the other options go over it"},
+	{"image", 0, "NAME", false, "the image to start from"},
+	{"app", 0, "NAME", true, "start this app of the image's catalogue and wait for its window"},
+	{"size", 0, "WxH", false, "pixels of the display"},
+	{"label", 0, "K=V", true, "a label, shown by ls and show"},
+	{"env", 0, "K=V", true, "an environment variable of apps and commands"},
+	{"ttl", 0, "SECONDS", false, "end the session after this time at the latest"},
+};
+
+static int read_spec(const char *file, json_t **spec, struct err *e)
+{
+	auto_free char *text = NULL;
+	size_t len;
+	json_t *read;
+
+	if (!file) {
+		*spec = json_object();
+		return 0;
+	}
+	if (cli_read_file(file, LIMIT_BODY_BYTES, &text, &len, e) || json_parse(text, len, &read, e))
+		return -1;
+	if (!json_is_object(read)) {
+		json_decref(read);
+		return err_set(e, ERR_BAD_FIELD, NULL, "%s must hold a JSON object", file);
+	}
+	*spec = read;
+	return 0;
+}
+
+/* The object or array under `name`, made if it is not there; borrowed. */
+static json_t *spec_member(json_t *spec, const char *name, json_type type)
+{
+	json_t *member = json_object_get(spec, name);
+
+	if (!member || json_typeof(member) != type) {
+		member = type == JSON_ARRAY ? json_array() : json_object();
+		json_object_set_new(spec, name, member);
+	}
+	return member;
+}
+
+static int put_pairs(json_t *spec, const char *member, const struct args *args, const char *option, struct err *e)
+{
+	const char *pair;
+	size_t at = 0;
+
+	while ((pair = args_next(args, option, &at))) {
+		const char *equals = strchr(pair, '=');
+		auto_free char *name = NULL;
+
+		if (!equals || equals == pair)
+			return err_set(e, ERR_BAD_REQUEST, NULL, "--%s takes NAME=VALUE", option);
+		name = util_printf("%.*s", (int)(equals - pair), pair);
+		if (json_object_set_new(spec_member(spec, member, JSON_OBJECT), name, json_string(equals + 1)))
+			return err_set(e, ERR_BAD_REQUEST, NULL, "--%s is not UTF-8", option);
+	}
+	return 0;
+}
+
+static int put_size(json_t *spec, const char *size, struct err *e)
+{
+	json_t *display;
+	int width, height, end = 0;
+
+	if (!size)
+		return 0;
+	if (sscanf(size, "%4dx%4d%n", &width, &height, &end) != 2 || size[end] != '\0')
+		return err_set(e, ERR_BAD_REQUEST, NULL, "--size takes WIDTHxHEIGHT in pixels, such as 1280x800");
+	display = spec_member(spec, "display", JSON_OBJECT);
+	json_object_set_new(display, "width", json_integer(width));
+	json_object_set_new(display, "height", json_integer(height));
+	json_object_set_new(display, "max_width", json_integer(width));
+	json_object_set_new(display, "max_height", json_integer(height));
+	return 0;
+}
+
+static int make_spec(const struct args *args, json_t **out, struct err *e)
+{
+	json_auto_t *spec = NULL;
+	const char *image = args_get(args, "image"), *app;
+	long ttl_s = 0;
+	size_t at = 0;
+
+	if (read_spec(args_get(args, "spec"), &spec, e) || put_size(spec, args_get(args, "size"), e) ||
+	    put_pairs(spec, "labels", args, "label", e) || put_pairs(spec, "env", args, "env", e) ||
+	    args_number(args, "ttl", 1, TTL_MAX_S, &ttl_s, e))
+		return -1;
+	if (image && json_object_set_new(spec, "image", json_string(image)))
+		return err_set(e, ERR_BAD_REQUEST, NULL, "--image is not UTF-8");
+	while ((app = args_next(args, "app", &at))) {
+		if (json_array_append_new(spec_member(spec, "apps", JSON_ARRAY), json_string(app)))
+			return err_set(e, ERR_BAD_REQUEST, NULL, "--app is not UTF-8");
+	}
+	if (ttl_s > 0)
+		json_object_set_new(spec, "ttl_s", json_integer(ttl_s));
+	*out = json_incref(spec);
+	return 0;
+}
+
+/* The id alone goes to standard output, so that ID=$(glovebox new) works. */
+static void show_new(const json_t *session)
+{
+	const char *id = json_string_value(json_object_get(session, "id"));
+	auto_free char *visible = show_visible(id ? id : "", id ? strlen(id) : 0, 0);
+
+	printf("%s\n", visible);
+	fprintf(stderr,
+	        "  look   glovebox shot %s\n"
+	        "  click  glovebox act %s '{\"action\":\"click\",\"x\":640,\"y\":400}'\n"
+	        "  run    glovebox exec %s -- uname -a\n"
+	        "  end    glovebox rm %s\n"
+	        "Tokens for an agent and for viewers come with --json.\n",
+	        visible, visible, visible, visible);
+}
+
+static int run_new(struct cli *cli)
+{
+	json_auto_t *spec = NULL;
+	auto_reply reply = {0};
+	struct err e = {0};
+	int status;
+
+	if (make_spec(&cli->args, &spec, &e))
+		return cli_fail(cli, CLI_USAGE, &e);
+	status = cli_call(cli, "POST", "/v1/sessions", spec, NULL, &reply);
+	if (status != CLI_DONE)
+		return status;
+	if (cli->json)
+		show_json(reply.json);
+	else
+		show_new(reply.json);
+	return CLI_DONE;
+}
+
+const struct cli_command session_new = {
+	"new", "[--image NAME] [--app NAME]…", "start a session and print its id",
+	new_options, ARRAY_LEN(new_options), 0, 0, ARGS_MAX, run_new,
+};
+
+static void show_row(const json_t *session)
+{
+	const json_t *display = json_object_get(session, "display");
+	json_auto_t *size = json_sprintf("%dx%d", (int)json_integer_value(json_object_get(display, "width")),
+	                                 (int)json_integer_value(json_object_get(display, "height")));
+
+	show_value(stdout, json_object_get(session, "id"), 18);
+	show_value(stdout, json_object_get(session, "state"), 10);
+	show_value(stdout, json_object_get(session, "image"), 14);
+	show_value(stdout, size, 11);
+	show_value(stdout, json_object_get(session, "expires_at"), 26);
+	show_value(stdout, json_object_get(session, "labels"), 0);
+	putchar('\n');
+}
+
+static int run_ls(struct cli *cli)
+{
+	auto_reply reply = {0};
+	const json_t *session;
+	size_t i;
+	int status = cli_call(cli, "GET", "/v1/sessions", NULL, NULL, &reply);
+
+	if (status != CLI_DONE)
+		return status;
+	if (cli->json) {
+		show_json(reply.json);
+		return CLI_DONE;
+	}
+	printf("%-18s%-10s%-14s%-11s%-26s%s\n", "ID", "STATE", "IMAGE", "DISPLAY", "EXPIRES", "LABELS");
+	json_array_foreach(json_object_get(reply.json, "sessions"), i, session)
+		show_row(session);
+	return CLI_DONE;
+}
+
+const struct cli_command session_ls = {
+	"ls", "", "list the sessions", NULL, 0, 0, 0, ARGS_MAX, run_ls,
+};
+
+static int run_show(struct cli *cli)
+{
+	auto_free char *path = NULL;
+	auto_reply reply = {0};
+	struct err e = {0};
+	int status;
+
+	if (cli_session_path(cli->args.words[0], "", &path, &e))
+		return cli_fail(cli, CLI_USAGE, &e);
+	status = cli_call(cli, "GET", path, NULL, NULL, &reply);
+	if (status != CLI_DONE)
+		return status;
+	if (cli->json)
+		show_json(reply.json);
+	else
+		show_members(stdout, reply.json);
+	return CLI_DONE;
+}
+
+const struct cli_command session_show = {
+	"show", "ID", "show one session", NULL, 0, 1, 1, ARGS_MAX, run_show,
+};
+
+static int remove_one(struct cli *cli, const char *id)
+{
+	auto_free char *path = NULL;
+	auto_reply reply = {0};
+	struct err e = {0};
+
+	if (cli_session_path(id, "", &path, &e))
+		return cli_fail(cli, CLI_USAGE, &e);
+	return cli_call(cli, "DELETE", path, NULL, NULL, &reply);
+}
+
+/* Ends each of them, also after one that could not be ended. */
+static int run_rm(struct cli *cli)
+{
+	int worst = CLI_DONE;
+	json_auto_t *removed = json_array();
+
+	for (size_t i = 0; i < cli->args.n_words; i++) {
+		int status = remove_one(cli, cli->args.words[i]);
+
+		worst = status > worst ? status : worst;
+		if (status == CLI_DONE)
+			json_array_append_new(removed, json_string(cli->args.words[i]));
+	}
+	if (cli->json && json_array_size(removed) > 0) {
+		json_auto_t *answer = json_pack("{s:O}", "removed", removed);
+
+		show_json(answer);
+	}
+	return worst;
+}
+
+const struct cli_command session_rm = {
+	"rm", "ID…", "end sessions; returns when their last process is gone", NULL, 0, 1, ARGS_MAX, ARGS_MAX, run_rm,
+};
