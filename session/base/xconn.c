@@ -266,6 +266,15 @@ void xconn_unlisten(struct xconn *x, struct xconn_listener *listener)
 		}
 }
 
+void xconn_select_root(struct xconn *x, uint32_t events)
+{
+	if (x->lost)
+		return;
+	x->root_events |= events;
+	xcb_change_window_attributes(x->xcb, x->root, XCB_CW_EVENT_MASK, &x->root_events);
+	xconn_flush(x);
+}
+
 static int gone(struct err *e)
 {
 	return err_set(e, ERR_GONE, NULL, "the display of this session is gone");

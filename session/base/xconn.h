@@ -33,6 +33,7 @@ struct xconn {
 	Display *dpy;
 	xcb_connection_t *xcb; /* of dpy; events are xcb's */
 	xcb_window_t root;
+	uint32_t root_events;  /* what xconn_select_root has asked for */
 	struct loop *loop;
 	struct loop_source *source;
 	struct xconn_listener *listeners;
@@ -61,6 +62,9 @@ void xconn_close(struct xconn *x);
 /* Adds a listener (the caller's memory, until xconn_close or xconn_unlisten). */
 void xconn_listen(struct xconn *x, struct xconn_listener *listener, xconn_event_fn *fn, void *arg);
 void xconn_unlisten(struct xconn *x, struct xconn_listener *listener);
+
+/* Asks for these events (XCB_EVENT_MASK_…) of the root window as well: X keeps one mask for a connection, which several folders share. */
+void xconn_select_root(struct xconn *x, uint32_t events);
 
 /*
  * Waits for the reply to the request with this sequence number (cookie.sequence of any xcb cookie). *reply is malloced and the
