@@ -17,9 +17,10 @@
 struct action_run {
 	void *home;              /* the state of the folder that owns the row (struct display *, struct input *, struct apps *) */
 	const json_t *args;      /* the action object as checked, without "action"; coordinates in native pixels */
+	const json_t *asked;     /* the same in the caller's space, for what is said back */
 	json_t *result;          /* an object; the row adds its result fields ("delivered", "stdout", "picture", …), also on failure */
 	int64_t deadline_ms;     /* monotonic; the call's limit */
-	struct space space;      /* the caller's space */
+	struct space space;      /* the caller's space: coordinates of the result are mapped to it (space.h) */
 	struct space native;     /* the display */
 };
 

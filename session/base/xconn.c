@@ -14,7 +14,12 @@
 #include <sys/param.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include <xcb/damage.h>
+#include <xcb/res.h>
+#include <xcb/shm.h>
 #include <xcb/xcbext.h>
+#include <xcb/xfixes.h>
+#include <xcb/xkb.h>
 
 #include "session/base/limits.h"
 #include "session/base/log.h"
@@ -88,7 +93,7 @@ static void tell_lost(void *arg)
 {
 	struct xconn *x = arg;
 
-	x->pump = NULL;
+	x->tell = NULL;
 	if (x->on_lost)
 		x->on_lost(x->on_lost_arg);
 }
@@ -103,9 +108,7 @@ static void lose(struct xconn *x, const char *why)
 	x->source = NULL;
 	co_signal(&x->readable);
 	co_signal(&x->writable);
-	if (x->pump)
-		loop_cancel(x->pump);
-	x->pump = loop_at(x->loop, util_now_ms(), tell_lost, x);
+	x->tell = loop_at(x->loop, util_now_ms(), tell_lost, x);
 }
 
 static xcb_generic_event_t *next_event(struct xconn *x)
@@ -116,13 +119,11 @@ static xcb_generic_event_t *next_event(struct xconn *x)
 	return event;
 }
 
-/* Reads all that is there. */
-static void pump(void *arg)
+/* Reads all that is there, hands out the events and wakes who waits for a reply. */
+static void pump(struct xconn *x)
 {
-	struct xconn *x = arg;
 	xcb_generic_event_t *event;
 
-	x->pump = NULL;
 	while (!x->lost && (event = next_event(x))) {
 		note_answered(x, event->full_sequence);
 		deliver(x, event);
@@ -133,13 +134,6 @@ static void pump(void *arg)
 	co_signal(&x->readable);
 	if (xcb_connection_has_error(x->xcb))
 		lose(x, "the connection broke");
-}
-
-/* A call into xcb has read: its events are handed out by the loop, not in the caller's stack. */
-static void pump_soon(struct xconn *x)
-{
-	if (!x->pump && !x->lost)
-		x->pump = loop_at(x->loop, util_now_ms(), pump, x);
 }
 
 /* Room for at least three quarters of the socket's buffer (some 150 KiB): what unix(7) calls writable. */
@@ -160,9 +154,6 @@ static void on_socket(void *arg, uint32_t events)
 		xconn_flush(x);
 		co_signal(&x->writable);
 	}
-	if (x->pump)
-		loop_cancel(x->pump);
-	x->pump = NULL;
 	pump(x);
 }
 
@@ -181,9 +172,11 @@ void xconn_flush(struct xconn *x)
 	guard_end();
 }
 
-/* What Xlib would ask for in the middle of a later request is asked for now. */
+/* What the libraries would ask for, and wait for, in the middle of a later request is asked for now. */
 static int prepare_extensions(Display *dpy, struct err *e)
 {
+	xcb_extension_t *const used[] = {&xcb_shm_id, &xcb_damage_id, &xcb_xfixes_id, &xcb_res_id, &xcb_xkb_id};
+	xcb_connection_t *xcb = XGetXCBConnection(dpy);
 	int a, b, c, d;
 	int major = XkbMajorVersion, minor = XkbMinorVersion;
 
@@ -191,6 +184,12 @@ static int prepare_extensions(Display *dpy, struct err *e)
 		return err_set(e, ERR_UNSUPPORTED, NULL, "the display has no XTEST");
 	if (!XkbQueryExtension(dpy, &a, &b, &c, &major, &minor))
 		return err_set(e, ERR_UNSUPPORTED, NULL, "the display has no XKEYBOARD");
+	for (size_t i = 0; i < ARRAY_LEN(used); i++) {
+		const xcb_query_extension_reply_t *reply = xcb_get_extension_data(xcb, used[i]);
+
+		if (!reply || !reply->present)
+			return err_set(e, ERR_UNSUPPORTED, NULL, "the display has no %s", used[i]->name);
+	}
 	return 0;
 }
 
@@ -235,8 +234,7 @@ void xconn_close(struct xconn *x)
 		return;
 	xconn_flush(x);
 	loop_remove(x->source);
-	if (x->pump)
-		loop_cancel(x->pump);
+	loop_cancel(x->tell);
 	/* XCloseDisplay makes a round trip, which fails at once after this; the server still reads what was sent. */
 	shutdown(xcb_get_file_descriptor(x->xcb), SHUT_RDWR);
 	guard_begin();
@@ -303,13 +301,13 @@ static int wait_for(struct xconn *x, struct co_event *event, int64_t since_ms, s
 	return err_set(e, ERR_X_SILENT, NULL, "the display did not answer within %d ms", LIMIT_X_WAIT_MS);
 }
 
-/* True when the reply or error is there (or never will be). */
+/* True when the reply or error is there (or never will be). What else was read with it is handed out at once. */
 static bool poll_reply(struct xconn *x, unsigned int sequence, void **reply, xcb_generic_error_t **error)
 {
 	guard_begin();
 	int there = xcb_poll_for_reply(x->xcb, sequence, reply, error);
 	guard_end();
-	pump_soon(x);
+	pump(x);
 	return there != 0;
 }
 

@@ -41,7 +41,7 @@ struct xconn {
 	struct xconn_atom_row *atoms;
 	struct co_event readable;  /* signalled whenever something was read from the server */
 	struct co_event writable;  /* signalled when the server takes requests again */
-	struct loop_timer *pump;   /* events that came with a reply wait for the loop */
+	struct loop_timer *tell;   /* on_lost is called from the loop */
 	bool flush_waits;          /* the server's end is full: the flush happens when it reads on */
 	int64_t silent_since_ms;   /* when the first wait that it left unanswered began; 0 when it answers */
 	bool lost;                 /* the connection broke; every later call fails with ERR_GONE */
@@ -59,7 +59,8 @@ int xconn_open(struct xconn *x, struct loop *loop, const char *display, const ui
 /* What was sent is still handled by the server. Must be called also for a lost connection; nothing for zeroed memory. */
 void xconn_close(struct xconn *x);
 
-/* Adds a listener (the caller's memory, until xconn_close or xconn_unlisten). */
+/* Adds a listener (the caller's memory, until xconn_close or xconn_unlisten). It may be called inside any coroutine's wait for a reply:
+ * it must return soon and must not wait. */
 void xconn_listen(struct xconn *x, struct xconn_listener *listener, xconn_event_fn *fn, void *arg);
 void xconn_unlisten(struct xconn *x, struct xconn_listener *listener);
 
@@ -67,9 +68,10 @@ void xconn_unlisten(struct xconn *x, struct xconn_listener *listener);
 void xconn_select_root(struct xconn *x, uint32_t events);
 
 /*
- * Waits for the reply to the request with this sequence number (cookie.sequence of any xcb cookie). *reply is malloced and the
- * caller's; NULL with 0 cannot happen. Errors: ERR_X_SILENT after LIMIT_X_WAIT_MS, ERR_GONE when the connection is lost,
- * ERR_CONFLICT for an X error (its code is in the message), ERR_CANCELLED. Must run in a coroutine.
+ * Waits for the reply to the request with this sequence number (cookie.sequence of any xcb cookie). Events that the server sent before
+ * it have been handed to the listeners when this returns. *reply is malloced and the caller's; NULL with 0 cannot happen. Errors:
+ * ERR_X_SILENT after LIMIT_X_WAIT_MS, ERR_GONE when the connection is lost, ERR_CONFLICT for an X error (its code is in the message),
+ * ERR_CANCELLED. Must run in a coroutine.
  */
 int xconn_reply(struct xconn *x, unsigned int sequence, void **reply, struct err *e);
 

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Between pixel spaces. */
+#include "session/base/space.h"
+
+#include <stdint.h>
+
+/* Rounds down also below zero. */
+static int64_t floor_div(int64_t a, int64_t b)
+{
+	return a >= 0 ? a / b : -((-a + b - 1) / b);
+}
+
+int space_map(int at, int from_px, int to_px)
+{
+	if (at == 0)
+		return 0;
+	if (at == from_px - 1)
+		return to_px - 1;
+	return (int)floor_div((2 * (int64_t)at + 1) * to_px, 2 * (int64_t)from_px);
+}
+
+/* An edge lies between pixels: rounded to the nearest one. */
+static int map_edge(int at, int from_px, int to_px)
+{
+	return (int)floor_div(2 * (int64_t)at * to_px + from_px, 2 * (int64_t)from_px);
+}
+
+static void map_span(int *start, int *size, int from_px, int to_px)
+{
+	int first = map_edge(*start, from_px, to_px);
+	int end = map_edge(*start + *size, from_px, to_px);
+
+	if (end == first) {
+		first = first < to_px ? first : to_px - 1;
+		end = first + 1;
+	}
+	*start = first;
+	*size = end - first;
+}
+
+void space_map_rect(struct space from, struct space to, int *x, int *y, int *width, int *height)
+{
+	map_span(x, width, from.width_px, to.width_px);
+	map_span(y, height, from.height_px, to.height_px);
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Between a caller's pixel space and the display's: one rule for both directions.
+ *
+ * A pixel goes to the pixel under its centre; the first and the last go to the first and the last, so that the edges of the screen can be
+ * reached from any space. Owner: session/base. No threads.
+ */
+#ifndef BASE_SPACE_H
+#define BASE_SPACE_H
+
+#include "session/base/json.h"
+
+/* The column (or row) `at` of a space that is from_px wide, in one that is to_px wide. Values outside 0..from_px-1 (a window that hangs
+ * over the edge) are mapped by the same scale and stay outside. */
+int space_map(int at, int from_px, int to_px);
+
+/* A rectangle inside `from`, in pixels of `to`: its edges are mapped, and it keeps at least one pixel. Any pointer may be of the same
+ * rectangle's fields. */
+void space_map_rect(struct space from, struct space to, int *x, int *y, int *width, int *height);
+
+#endif
