@@ -28,10 +28,12 @@
 	X(ERR_BAD_ORIGIN, "bad_origin", 403, "caller", "The request comes from a foreign origin")                              \
 	X(ERR_NOT_FOUND, "not_found", 404, "caller", "No such thing")                                                          \
 	X(ERR_METHOD, "method_not_allowed", 405, "caller", "This path does not take this method")                              \
+	X(ERR_REQUEST_TIMEOUT, "request_timeout", 408, "caller", "The request came too slowly")                                 \
 	X(ERR_CONFLICT, "conflict", 409, "caller", "The present state does not allow this")                                    \
 	X(ERR_NOT_READY, "not_ready", 409, "later", "The session is not ready")                                                \
 	X(ERR_CANCELLED, "cancelled", 409, "caller", "The call was cancelled")                                                 \
 	X(ERR_TOO_LARGE, "too_large", 413, "caller", "The body is larger than allowed")                                        \
+	X(ERR_MEDIA_TYPE, "unsupported_media_type", 415, "caller", "The body must be application/json")                          \
 	X(ERR_MISDIRECTED, "misdirected", 421, "caller", "The Host header names another server")                               \
 	X(ERR_UNSUPPORTED, "unsupported", 422, "nobody", "This server does not offer this")                                    \
 	X(ERR_TIER_UNAVAILABLE, "tier_unavailable", 422, "operator", "This isolation tier is not available")                   \

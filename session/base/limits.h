@@ -30,7 +30,32 @@
 #define LIMIT_TITLE_BYTES 1024                /* one window title or class */
 #define LIMIT_WINDOWS 256                     /* windows in one list */
 #define LIMIT_CONNECTIONS 1024                /* HTTP connections in all */
-#define LIMIT_REQUEST_MS 30000                /* receiving one request, from its first byte */
+#define LIMIT_CONNECTIONS_PER_ADDRESS 256     /* of them from one address, loopback excepted */
+#define LIMIT_REQUEST_MS 30000                /* receiving one request, from its first byte; and waiting for the next one */
+#define LIMIT_SEND_MS 15000                   /* sending one reply, and a second more for each LIMIT_SEND_BYTES_PER_S of it */
+#define LIMIT_SEND_BYTES_PER_S 16384
+#define LIMIT_SEND_BUFFER_BYTES (128 * 1024)  /* of a reply, in the kernel */
+#define LIMIT_HEAD_BYTES (32 * 1024)          /* request line and header fields */
+#define LIMIT_DRAIN_BYTES (8 * 1024 * 1024)   /* of a body that is refused, read so that the client gets to see why */
+#define LIMIT_QUERY_PARAMETERS 16
+#define LIMIT_STAGE_LINKS 48                  /* connections of the front to one stage: waiting calls and looks */
+#define LIMIT_STAGE_IDLE 4                    /* of them kept while no call runs */
+#define LIMIT_LINK_BYTES (512 * 1024)         /* of a stage's reply, waiting in the front for its reader */
+#define LIMIT_STATE_MS 5000                   /* a stage's answer about itself */
+#define LIMIT_END_MS 5000                     /* a stage's tidy end, before its processes are killed */
+#define LIMIT_ENDED_SESSIONS 256              /* sessions that have ended and are still listed */
+#define LIMIT_ENDED_MS 3600000                /* for so long */
+#define LIMIT_CODE_MS 300000                  /* life of a one-use code */
+#define LIMIT_CODE_TRY_MS 1000                /* between two wrong codes, once LIMIT_CODE_TRIES were wrong at once */
+#define LIMIT_CODE_TRIES 5
+#define LIMIT_CONSOLE_TOKEN_MS 43200000       /* life of the token that a code was traded for */
+#define LIMIT_MANIFEST_BYTES (4 * 1024 * 1024) /* manifest of one image */
+#define LIMIT_IMAGES 256
+#define LIMIT_ENV_ENTRIES 64                  /* environment of a session */
+#define LIMIT_ENV_BYTES (32 * 1024)
+#define LIMIT_LABELS 32
+#define LIMIT_LABEL_BYTES 256                 /* name or value of a label */
+#define LIMIT_APPS 16                         /* apps that a session starts with */
 #define LIMIT_SESSIONS 64                     /* sessions at once, unless the ceilings say another number */
 #define LIMIT_SIDE_MIN_PX 64                  /* side of a display */
 #define LIMIT_SIDE_MAX_PX 4096
