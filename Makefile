@@ -23,6 +23,12 @@ OPT_ubsan   := -O1 -g -fsanitize=undefined -fno-sanitize-recover
 
 PKGS := jansson libseccomp libmicrohttpd libpng x11 x11-xcb xtst xcb xcb-shm xcb-damage xcb-xfixes xcb-res xcb-xkb xkbcommon sqlite3 \
         libcurl gnutls
+# run and check install what is missing; everything else says what it is.
+ifneq ($(filter-out run check clean,$(or $(MAKECMDGOALS),all)),)
+ifeq ($(shell pkg-config --exists $(PKGS) 2>/dev/null && command -v $(CC)),)
+$(error packages are missing: sudo apt-get install -y $(shell images/deps --missing build))
+endif
+endif
 PKG_CFLAGS := $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
 CFLAGS  += -std=gnu17 -D_GNU_SOURCE -DGLOVEBOX_VERSION='"$(VERSION)"' -I. $(PKG_CFLAGS) $(WARN) $(HARDEN) $(INIT_VARS) $(OPT_$(MODE)) -MMD -MP
 LDFLAGS += -pie -Wl,-z,relro,-z,now $(filter -fsanitize%,$(OPT_$(MODE)))
@@ -73,12 +79,20 @@ $(B)/unit/$(1): $(B)/tests/unit/$(1).o $(call without_main,$(call objs,$(call un
 endef
 $(foreach t,$(notdir $(UNIT)),$(eval $(call UNIT_TEST,$(t))))
 
-unit: $(UNIT)
+unit-programs: $(UNIT)
+
+unit: unit-programs
 	@for t in $(UNIT); do $$t || exit 1; done
 
-clean:
-	rm -rf build
+run:
+	@STATE=$(STATE) session/run
 
-.PHONY: all unit clean
+check:
+	@STATE=$(STATE) tests/run
+
+clean:
+	rm -rf build build-*
+
+.PHONY: all unit unit-programs run check clean
 .DELETE_ON_ERROR:
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The command line, as its users run it."""
+import json
+import os
+import pty
+import subprocess
+
+import pytest
+
+from conftest import BUILD, IMAGES
+
+DONE, REFUSED, USAGE, UNREACHABLE = 0, 1, 2, 3
+
+
+class Cli:
+    def __init__(self, server):
+        self.environment = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "GLOVEBOX_SERVER": server.url,
+                            "GLOVEBOX_TOKEN_FILE": str(server.state / "operator.token")}
+
+    def run(self, *words, status=DONE, **options):
+        """Runs glovebox; it must end with this status. The finished process, with bytes in stdout and stderr."""
+        options = {"env": self.environment, "timeout": 120, **options}
+        if "stdin" not in options and "input" not in options:
+            options["stdin"] = subprocess.DEVNULL
+        done = subprocess.run([BUILD / "glovebox", *words], capture_output=True, **options)
+        assert done.returncode == status, done
+        return done
+
+    def json(self, *words, **options):
+        return json.loads(self.run("--json", *words, **options).stdout)
+
+
+@pytest.fixture
+def cli(server, tmp_path):
+    return Cli(server)
+
+
+def test_life_of_a_session(cli):
+    made = cli.run("new", "--image", "minimal", "--label", "job=a b", "--size", "800x600", "--ttl", "600")
+    session = made.stdout.decode().strip()
+    assert made.stdout.decode() == session + "\n"
+    assert f"glovebox shot {session}" in made.stderr.decode()
+    row = next(line for line in cli.run("ls").stdout.decode().splitlines() if line.startswith(session))
+    assert "ready" in row and "minimal" in row and "800x600" in row and "a b" in row
+    assert session in [one["id"] for one in cli.json("ls")["sessions"]]
+    assert "ready" in cli.run("show", session).stdout.decode()
+    assert cli.json("show", session)["labels"] == {"job": "a b"}
+    cli.run("rm", session)
+    assert session not in cli.run("ls").stdout.decode()
+    assert cli.json("show", session, status=REFUSED)["code"] == "not_found"
+
+
+def test_new_takes_a_spec_and_options_over_it(cli, tmp_path):
+    spec = tmp_path / "spec.json"
+    spec.write_text(json.dumps({"image": "no-such-image", "labels": {"a": "1", "b": "1"}}))
+    made = cli.json("new", "--spec", spec, "--image", "minimal", "--label", "b=2")
+    try:
+        assert made["labels"] == {"a": "1", "b": "2"}
+        assert set(made["tokens"]) == {"agent", "viewer", "controller"}
+    finally:
+        assert cli.json("rm", made["id"]) == {"removed": [made["id"]]}
+
+
+def test_refusals_say_what_where_and_who(cli):
+    refused = cli.run("new", "--image", "no-such-image", status=REFUSED)
+    assert b"no-such-image" in refused.stderr and b"no_image" in refused.stderr and refused.stdout == b""
+    assert cli.json("new", "--image", "no-such-image", status=REFUSED)["code"] == "no_image"
+
+
+def test_rm_ends_the_others_when_one_is_not_there(cli):
+    session = cli.json("new", "--image", "minimal")["id"]
+    cli.run("rm", "s" + "a" * 15, session, status=REFUSED)
+    assert session not in cli.run("ls").stdout.decode()
+
+
+def test_shot(cli, session, tmp_path):
+    told = cli.run("shot", session.id, cwd=tmp_path)
+    picture = (tmp_path / f"{session.id}.png").read_bytes()
+    assert picture.startswith(b"\x89PNG\r\n\x1a\n")
+    assert b"1280x800" in told.stderr and told.stdout == b""
+    assert cli.run("shot", session.id, "-o", "-").stdout.startswith(b"\x89PNG")
+    cli.run("shot", session.id, "-o", "/nonexistent/a.png", status=REFUSED)
+
+
+def test_shot_does_not_write_to_a_terminal(cli, session):
+    ours, theirs = pty.openpty()
+    try:
+        done = subprocess.run([BUILD / "glovebox", "shot", session.id, "-o", "-"], env=cli.environment, stdout=theirs,
+                              stderr=subprocess.PIPE, check=False)
+        assert done.returncode == USAGE
+        assert b"terminal" in done.stderr
+    finally:
+        os.close(ours)
+        os.close(theirs)
+
+
+def test_act(cli, session, tmp_path):
+    action = json.dumps({"action": "move", "x": 30, "y": 40})
+    assert cli.run("act", session.id, action).stdout.startswith(b"1 ok")
+    both = cli.json("act", session.id, f'[{action}, {{"action": "cursor_position"}}]')
+    assert both["ok"] and (both["results"][1]["x"], both["results"][1]["y"]) == (30, 40)
+    whole = json.dumps({"actions": [{"action": "move", "x": 1, "y": 2}]})
+    assert cli.json("act", session.id, "-", input=whole.encode())["done"] == 1
+    (tmp_path / "list.json").write_text(whole)
+    assert cli.json("act", session.id, "-f", tmp_path / "list.json")["done"] == 1
+    assert b"y=2" in cli.run("act", session.id, '{"action": "cursor_position"}').stdout
+
+
+def test_act_saves_the_picture(cli, session, tmp_path):
+    cli.run("act", session.id, '{"action": "screenshot"}', "-o", tmp_path / "a.png")
+    assert (tmp_path / "a.png").read_bytes() == cli.run("shot", session.id, "-o", "-").stdout
+
+
+def test_act_refused(cli, session):
+    wrong = cli.run("act", session.id, '{"action": "click", "x": 5000, "y": 1}', status=REFUSED)
+    assert b"5000" in wrong.stderr and b"/actions/0/x" in wrong.stderr and b"caller" in wrong.stderr
+    assert cli.json("act", session.id, '{"action": "hop"}', status=REFUSED)["code"] == "unknown_action"
+    assert b"column 2" in cli.run("act", session.id, "{", status=USAGE).stderr
+
+
+def test_exec(cli, session):
+    assert cli.run("exec", session.id, "--", "echo", "-n", "a b").stdout == b"a b"
+    assert cli.run("exec", session.id, "sh", "-c", "echo out; echo err >&2; exit 7", status=7).stderr == b"err\n"
+    assert cli.run("exec", session.id, "--", "sh", "-c", "kill -9 $$", status=128 + 9)
+    assert cli.run("exec", session.id, "--timeout", "200", "--", "sleep", "60", status=124)
+    assert cli.run("exec", "-i", session.id, "cat", input="ä\n".encode()).stdout == "ä\n".encode()
+    assert cli.run("exec", session.id, "--env", "A=b c", "--cwd", "/usr", "--", "sh", "-c", "echo $A; pwd").stdout == b"b c\n/usr\n"
+    assert cli.json("exec", session.id, "false")["exit_code"] == 1
+    cli.run("exec", session.id, "--", "/no/such/program", status=REFUSED)
+    cli.run("exec", session.id, status=USAGE)
+
+
+def test_terminal_sees_no_control_characters(cli, session):
+    """What a program in the jail prints must not drive the user's terminal; a pipe gets the bytes."""
+    words = ["exec", session.id, "--", "printf", r"a\033[31mb\302\233c\r\n\td\n"]
+    assert cli.run(*words).stdout == b"a\x1b[31mb\xc2\x9bc\r\n\td\n"
+    ours, theirs = pty.openpty()
+    try:
+        subprocess.run([BUILD / "glovebox", *words], env=cli.environment, stdout=theirs, check=True)
+        seen = os.read(ours, 4096)
+    finally:
+        os.close(ours)
+        os.close(theirs)
+    assert seen.replace(b"\r\n", b"\n") == b"a\\x1b[31mb\\xc2\\x9bc\\x0d\n\td\n"
+
+
+@pytest.mark.parametrize("words, said", [
+    ([], "usage"), (["frobnicate"], "new, ls, show, rm"), (["ls", "--nope"], "--json"), (["show"], "ID"),
+    (["new", "--size", "big"], "WIDTHxHEIGHT"), (["new", "--label", "x"], "NAME=VALUE"), (["new", "--ttl", "soon"], "1.."),
+    (["show", "../x"], "lower-case"), (["act", "s1"], "-f FILE"), (["new", "--spec", "/nonexistent"], "No such file"),
+    (["--server", "gopher://x", "ls"], "http://"), (["--token-file", "/nonexistent", "ls"], "No such file"),
+], ids=lambda value: " ".join(value) if isinstance(value, list) else None)
+def test_wrong_usage(cli, words, said):
+    assert said in cli.run(*words, status=USAGE).stderr.decode()
+
+
+def test_help(cli):
+    shown = cli.run("--help").stdout.decode()
+    for name in ("new", "ls", "show", "rm", "shot", "act", "exec", "image build", "image ls"):
+        assert f"  {name} " in shown
+        assert cli.run(*name.split(), "--help").stdout.decode().startswith(f"usage: glovebox {name} ")
+    assert cli.run("--version").stdout.startswith(b"glovebox ")
+
+
+def test_server_not_reachable(cli):
+    cli.environment["GLOVEBOX_SERVER"] = "http://127.0.0.1:1"
+    assert b"127.0.0.1:1" in cli.run("ls", status=UNREACHABLE).stderr
+    assert cli.json("ls", status=UNREACHABLE)["code"] == "unreachable"
+
+
+def test_wrong_token(cli, tmp_path):
+    (tmp_path / "token").write_text("wrong\n")
+    refused = cli.run("--token-file", tmp_path / "token", "ls", status=REFUSED)
+    assert b"unauthorized" in refused.stderr and str(tmp_path / "token").encode() in refused.stderr
+
+
+def test_token_never_goes_to_a_proxy(cli):
+    cli.environment["http_proxy"] = cli.environment["ALL_PROXY"] = "http://127.0.0.1:1"
+    cli.run("ls")
+
+
+def test_images_are_listed_without_a_server(cli):
+    cli.environment["GLOVEBOX_SERVER"] = "http://127.0.0.1:1"
+    names = {image["name"] for image in cli.json("image", "ls", "--images", IMAGES)["images"]}
+    assert {"minimal", "desktop"} <= names
+    assert b"desktop" in cli.run("image", "ls", "--images", IMAGES).stdout
