@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Forms: objects checked by rows, and the schemas made from the same rows. */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -300,20 +299,32 @@ static const struct field *find_field(const struct form *form, const char *name)
 	return NULL;
 }
 
+/* The names of a form's fields, as many as fit, then "…". */
+static const char *field_names(const struct form *form, char *out, size_t size)
+{
+	static const char MORE[] = "…";
+	size_t used = 0;
+
+	(void)snprintf(out, size, "%s", form->n_fields ? "" : "none");
+	for (size_t i = 0; i < form->n_fields; i++) {
+		const char *name = form->fields[i].name;
+		bool fits = used + strlen(name) + strlen(", ") + sizeof(MORE) <= size;
+
+		used += (size_t)snprintf(out + used, size - used, "%s%s", fits ? name : MORE, fits && i + 1 < form->n_fields ? ", " : "");
+		if (!fits)
+			break;
+	}
+	return out;
+}
+
 static int unknown_field(struct checker *c, const struct form *form, const char *name)
 {
 	char quoted[SHOWN_MAX];
-	char names[200] = "";
-	size_t used = 0;
+	char names[200];
 
-	for (size_t i = 0; i < form->n_fields && used < sizeof(names); i++) {
-		int n = snprintf(names + used, sizeof(names) - used, "%s%s", i ? ", " : "", form->fields[i].name);
-
-		used += n > 0 ? (size_t)n : 0;
-	}
 	(void)push(c, name);
 	return err_set(c->e, ERR_UNKNOWN_FIELD, c->path, "%s is not a field of this object; its fields: %s",
-	               err_quote(quoted, sizeof(quoted), name, strlen(name)), form->n_fields ? names : "none");
+	               err_quote(quoted, sizeof(quoted), name, strlen(name)), field_names(form, names, sizeof(names)));
 }
 
 static int check_form(struct checker *c, const struct form *form, const json_t *value)
@@ -355,7 +366,7 @@ int form_check(const struct form *form, const json_t *value, const char *path, c
 
 static void set_number(json_t *schema, const char *key, double value)
 {
-	json_object_set_new(schema, key, json_integer((json_int_t)llround(value)));
+	json_object_set_new(schema, key, json_integer((json_int_t)value));
 }
 
 static void set_string(json_t *schema, const char *key, const char *text)
