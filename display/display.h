@@ -7,28 +7,54 @@
 #define DISPLAY_DISPLAY_H
 
 #include "session/base/action.h"
+#include "session/base/limits.h"
 #include "session/base/xconn.h"
 
 struct display;
 
-/* Makes the picture segment at the display's maximum size and attaches it, selects damage and cursor events, paints the root window. `x` must
- * outlive it. Must run in a coroutine. */
+/* Makes the picture segment at the display's maximum size and attaches it, selects damage, paints the root window. `x` must outlive it.
+ * Errors: ERR_UNSUPPORTED when the display's pixels or extensions are not what is needed, those of xconn_reply. Must run in a
+ * coroutine. */
 int display_create(struct display **display, struct xconn *x, struct space native, struct err *e);
 void display_destroy(struct display *display);
 
 /* Waits until a window manager is there (_NET_SUPPORTING_WM_CHECK and _NET_CLIENT_LIST on the root) and the painted background can
- * be seen in the pixels. */
+ * be seen in the pixels. ERR_SESSION_FAILED at the deadline, with what was missing. */
 int display_wait_ready(struct display *display, int64_t deadline_ms, struct err *e);
 
-/* Grows whenever the picture changes. */
+/* Grows whenever the picture changes: with what is drawn, and with the pointer when a picture with pointer is looked at. Several changes
+ * that nobody looked at in between may count as one. */
 uint64_t display_frame(const struct display *display);
+
+/*
+ * Waits until nothing was drawn for quiet_ms, at most until deadline_ms (then *settled is false and 0 is returned). Errors of
+ * xconn_reply, among them ERR_CANCELLED.
+ */
+int display_settle(struct display *display, int quiet_ms, int64_t deadline_ms, bool *settled, struct err *e);
+
+/* The fields with which a caller says what picture it wants, of the action screenshot and of whatever else takes pictures. */
+#define DISPLAY_PICTURE_FIELDS                                                                                                           \
+	{"region", FIELD_RECT, false, 0, 0, NULL, NULL, NULL, NULL, "part of the screen, in your space; absent is all of it"},          \
+		{"format", FIELD_ENUM, false, 0, 0, "png", NULL, NULL, "\"png\"", "picture format"},                                    \
+		{"space", FIELD_ANY, false, 0, 0, NULL, NULL, NULL, NULL,                                                               \
+	         "scale of the picture: \"native\", or {\"width\",\"height\"} of the whole screen; absent is your space"},             \
+		{"cursor", FIELD_BOOL, false, 0, 0, NULL, NULL, NULL, "true", "draw the pointer"}
+
+/* What these fields' rows cannot say: the form of "space", at object[name]. */
+int display_check_space(const json_t *object, const char *name, struct err *e);
+
+/* A space as a caller writes it, checked: "native" or an object; absent is `fallback`. */
+struct space display_read_space(const json_t *object, const char *name, struct space native, struct space fallback);
 
 /* What a picture is to be like; zero fields are the defaults. Coordinates are native pixels. */
 struct display_request {
 	int x, y, width, height;       /* region; width 0 is all of it */
-	int out_width, out_height;     /* size of the picture; 0 is the region's */
+	int out_width, out_height;     /* size of the picture, 1..LIMIT_SIDE_MAX_PX; 0 is the region's */
 	bool no_cursor;
 };
+
+/* The request that a checked object with the fields above, in the caller's space, asks for. */
+struct display_request display_request_read(const json_t *fields, struct space space, struct space native);
 
 /* One picture. `bytes` are malloced and the caller's. */
 struct display_picture {
@@ -39,7 +65,11 @@ struct display_picture {
 	uint64_t frame;         /* the frame it shows */
 };
 
+/* Takes a picture. The same request for the same frame gives the same bytes. Errors of xconn_reply. */
 int display_picture(struct display *display, const struct display_request *request, struct display_picture *out, struct err *e);
+
+/* {"format","data","width","height"} with the bytes in base64; the caller's reference. */
+json_t *display_picture_json(const struct display_picture *picture);
 
 /* Rows: screenshot. Home: struct display *. */
 extern const struct action_row display_rows[];

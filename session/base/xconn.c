@@ -131,7 +131,11 @@ static void pump(struct xconn *x)
 	}
 	if (x->lost)
 		return;
-	co_signal(&x->readable);
+	/* Only then: two waiters that woke each other for nothing would never sleep. */
+	if (xcb_total_read(x->xcb) != x->bytes_read) {
+		x->bytes_read = xcb_total_read(x->xcb);
+		co_signal(&x->readable);
+	}
 	if (xcb_connection_has_error(x->xcb))
 		lose(x, "the connection broke");
 }

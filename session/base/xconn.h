@@ -39,6 +39,7 @@ struct xconn {
 	struct xconn_listener *listeners;
 	struct xconn_listener *next_up; /* the listener that gets the present event next */
 	struct xconn_atom_row *atoms;
+	uint64_t bytes_read;       /* of the server, when readable was last signalled */
 	struct co_event readable;  /* signalled whenever something was read from the server */
 	struct co_event writable;  /* signalled when the server takes requests again */
 	struct loop_timer *tell;   /* on_lost is called from the loop */

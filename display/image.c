@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Pixels in memory. */
+#include "display/image.h"
+
+#include <string.h>
+#include <sys/param.h>
+
+#include "session/base/util.h"
+
+#define CHANNELS 3
+
+static uint32_t channel(uint32_t pixel, int shift)
+{
+	return pixel >> shift & 0xFF;
+}
+
+/* One channel of an X cursor over a pixel. Cursors come from programs: more colour than alpha must not run over into the next channel. */
+static uint32_t blend_channel(uint32_t under, uint32_t over, int shift)
+{
+	uint32_t rest = 255 - channel(over, 24);
+	uint32_t sum = channel(over, shift) + (channel(under, shift) * rest + 127) / 255;
+
+	return MIN(sum, 255U) << shift;
+}
+
+void image_blend(struct image *image, const struct image *over, int x, int y)
+{
+	int left = MAX(0, -x), right = MIN(over->width, image->width - x);
+	int top = MAX(0, -y), bottom = MIN(over->height, image->height - y);
+
+	for (int row = top; row < bottom; row++)
+		for (int column = left; column < right; column++) {
+			uint32_t *pixel = &image->pixels[(size_t)(y + row) * (size_t)image->width + (size_t)(x + column)];
+			uint32_t top_pixel = over->pixels[(size_t)row * (size_t)over->width + (size_t)column];
+
+			*pixel = blend_channel(*pixel, top_pixel, 16) | blend_channel(*pixel, top_pixel, 8) | blend_channel(*pixel, top_pixel, 0);
+		}
+}
+
+/*
+ * Both axes are measured in parts so small that the edges of in and out pixels fall on whole numbers: pixel i of n covers the parts
+ * from i * other_n to (i + 1) * other_n. This is how much of in pixel `a` lies in out pixel `b`.
+ */
+static uint32_t overlap(int a, int n_in, int b, int n_out)
+{
+	int64_t start = MAX((int64_t)a * n_out, (int64_t)b * n_in);
+	int64_t end = MIN(((int64_t)a + 1) * n_out, ((int64_t)b + 1) * n_in);
+
+	return end > start ? (uint32_t)(end - start) : 0;
+}
+
+/* One row of `in`, scaled across: per out pixel and channel the sum of colour times parts (out of in->width). */
+static void scale_row(const uint32_t *in, int n_in, uint32_t *sums, int n_out)
+{
+	memset(sums, 0, (size_t)n_out * CHANNELS * sizeof(*sums));
+	for (int a = 0; a < n_in; a++)
+		for (int b = (int)((int64_t)a * n_out / n_in); b < n_out; b++) {
+			uint32_t parts = overlap(a, n_in, b, n_out);
+
+			if (parts == 0)
+				break;
+			for (int c = 0; c < CHANNELS; c++)
+				sums[b * CHANNELS + c] += channel(in[a], 8 * c) * parts;
+		}
+}
+
+static uint32_t mean_pixel(const uint64_t *sums, uint64_t parts)
+{
+	uint32_t pixel = 0;
+
+	for (int c = 0; c < CHANNELS; c++)
+		pixel |= (uint32_t)((sums[c] + parts / 2) / parts) << (8 * c);
+	return pixel;
+}
+
+void image_scale(const struct image *in, struct image *out)
+{
+	size_t n_sums = (size_t)out->width * CHANNELS;
+	auto_free uint32_t *across = util_alloc(n_sums * sizeof(*across));
+	auto_free uint64_t *sums = util_zalloc(n_sums * sizeof(*sums));
+	uint64_t parts = (uint64_t)in->width * (uint64_t)in->height;
+
+	for (int a = 0; a < in->height; a++) {
+		scale_row(in->pixels + (size_t)a * (size_t)in->width, in->width, across, out->width);
+		for (int b = (int)((int64_t)a * out->height / in->height); b < out->height; b++) {
+			uint32_t weight = overlap(a, in->height, b, out->height);
+
+			if (weight == 0)
+				break;
+			for (size_t i = 0; i < n_sums; i++)
+				sums[i] += (uint64_t)across[i] * weight;
+			/* The last row that reaches into b: b is done. */
+			if ((int64_t)(b + 1) * in->height <= (int64_t)(a + 1) * out->height) {
+				for (int column = 0; column < out->width; column++)
+					out->pixels[(size_t)b * (size_t)out->width + (size_t)column] =
+						mean_pixel(sums + (size_t)column * CHANNELS, parts);
+				memset(sums, 0, n_sums * sizeof(*sums));
+			}
+		}
+	}
+}

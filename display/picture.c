@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Pictures: capture, pointer, scale, encoding; the last one is kept.
+ */
+#include <string.h>
+#include <xcb/xfixes.h>
+
+#include "display/encode.h"
+#include "display/screen.h"
+#include "session/base/base64.h"
+#include "session/base/space.h"
+#include "session/base/util.h"
+
+/* The pointer as the server has it now; it counts as a new frame when it is not where or what it was. */
+static int look_at_cursor(struct display *display, xcb_xfixes_get_cursor_image_reply_t **cursor, struct err *e)
+{
+	xcb_xfixes_get_cursor_image_reply_t *reply;
+	void *got = NULL;
+
+	if (xconn_reply(display->x, xcb_xfixes_get_cursor_image(display->x->xcb).sequence, &got, e) < 0)
+		return -1;
+	reply = got;
+	/* The sizes are the server's word, the length is what was read. */
+	if ((uint64_t)reply->width * reply->height > reply->length) {
+		free(got);
+		return err_set(e, ERR_INTERNAL, NULL, "the display sent a cursor that is cut off");
+	}
+	if (reply->cursor_serial != display->cursor_serial || reply->x != display->cursor_x || reply->y != display->cursor_y) {
+		display->cursor_serial = reply->cursor_serial;
+		display->cursor_x = reply->x;
+		display->cursor_y = reply->y;
+		display->frame++;
+	}
+	*cursor = reply;
+	return 0;
+}
+
+/* Fields that are left out become what they stand for, so that requests can be compared. */
+static struct display_request complete(const struct display *display, const struct display_request *asked)
+{
+	struct display_request request = *asked;
+
+	if (request.width == 0) {
+		request.x = request.y = 0;
+		request.width = display->native.width_px;
+		request.height = display->native.height_px;
+	}
+	if (request.out_width == 0) {
+		request.out_width = request.width;
+		request.out_height = request.height;
+	}
+	return request;
+}
+
+static bool same_request(const struct display_request *a, const struct display_request *b)
+{
+	return a->x == b->x && a->y == b->y && a->width == b->width && a->height == b->height && a->out_width == b->out_width &&
+	       a->out_height == b->out_height && a->no_cursor == b->no_cursor;
+}
+
+static void draw_cursor(struct image *image, const struct display_request *request, xcb_xfixes_get_cursor_image_reply_t *cursor)
+{
+	struct image over = {
+		.width = cursor->width, .height = cursor->height, .pixels = xcb_xfixes_get_cursor_image_cursor_image(cursor)};
+
+	image_blend(image, &over, cursor->x - cursor->xhot - request->x, cursor->y - cursor->yhot - request->y);
+}
+
+static int encode(const struct image *image, const struct display_request *request, struct display_picture *out, struct err *e)
+{
+	struct image scaled = {.width = request->out_width, .height = request->out_height};
+	auto_free uint32_t *memory = NULL;
+
+	if (scaled.width == image->width && scaled.height == image->height)
+		return encode_png(image, &out->bytes, &out->len, e);
+	memory = util_alloc((size_t)scaled.width * (size_t)scaled.height * sizeof(uint32_t));
+	scaled.pixels = memory;
+	image_scale(image, &scaled);
+	return encode_png(&scaled, &out->bytes, &out->len, e);
+}
+
+static int take(struct display *display, const struct display_request *request, xcb_xfixes_get_cursor_image_reply_t *cursor,
+                struct display_picture *out, struct err *e)
+{
+	struct display_picture picture = {.media_type = "image/png", .width = request->out_width, .height = request->out_height};
+	struct image image;
+	int rc;
+
+	/* First listen, then look: what is drawn meanwhile is told, and the frame after this one. */
+	screen_listen_again(display);
+	picture.frame = display->frame;
+	if (screen_capture(display, request->x, request->y, request->width, request->height, &image, e) < 0)
+		return -1;
+	if (cursor)
+		draw_cursor(&image, request, cursor);
+	rc = encode(&image, request, &picture, e);
+	free(image.pixels);
+	if (rc < 0)
+		return -1;
+	*out = picture;
+	return 0;
+}
+
+static struct display_picture copy_of(const struct display_picture *picture)
+{
+	struct display_picture copy = *picture;
+
+	copy.bytes = util_alloc(picture->len);
+	memcpy(copy.bytes, picture->bytes, picture->len);
+	return copy;
+}
+
+int display_picture(struct display *display, const struct display_request *asked, struct display_picture *out, struct err *e)
+{
+	struct display_request request = complete(display, asked);
+	auto_free xcb_xfixes_get_cursor_image_reply_t *cursor = NULL;
+	struct display_picture picture;
+
+	/* Either way a round trip: changes that the server has told until now are known after it. */
+	if (request.no_cursor ? xconn_sync(display->x, e) < 0 : look_at_cursor(display, &cursor, e) < 0)
+		return -1;
+	if (display->last.bytes && display->last.frame == display->frame && same_request(&display->last_request, &request)) {
+		*out = copy_of(&display->last);
+		return 0;
+	}
+	if (take(display, &request, cursor, &picture, e) < 0)
+		return -1;
+	free(display->last.bytes);
+	display->last = copy_of(&picture);
+	display->last_request = request;
+	*out = picture;
+	return 0;
+}
+
+static const struct field space_fields[] = {
+	{"width", FIELD_INT, true, 1, LIMIT_SIDE_MAX_PX, NULL, NULL, "px", NULL, "width of the whole screen"},
+	{"height", FIELD_INT, true, 1, LIMIT_SIDE_MAX_PX, NULL, NULL, "px", NULL, "height of the whole screen"},
+};
+static const struct form space_form = {space_fields, ARRAY_LEN(space_fields), NULL};
+
+int display_check_space(const json_t *object, const char *name, struct err *e)
+{
+	const json_t *space = json_object_get(object, name);
+	char path[ERR_PATH_MAX];
+	char quoted[80];
+
+	(void)snprintf(path, sizeof(path), "/%s", name);
+	if (!space || json_is_object(space))
+		return space ? form_check(&space_form, space, path, NULL, e) : 0;
+	if (json_is_string(space) && json_string_length(space) == strlen("native") && strcmp(json_string_value(space), "native") == 0)
+		return 0;
+	return err_set(e, ERR_BAD_FIELD, path, "%s is not allowed here: it must be \"native\" or {\"width\",\"height\"}",
+	               json_is_string(space) ? err_quote(quoted, sizeof(quoted), json_string_value(space), json_string_length(space)) : "this");
+}
+
+struct space display_read_space(const json_t *object, const char *name, struct space native, struct space fallback)
+{
+	const json_t *space = json_object_get(object, name);
+
+	if (!space)
+		return fallback;
+	if (json_is_string(space))
+		return native;
+	return (struct space){(int)form_int(space, "width", 0), (int)form_int(space, "height", 0)};
+}
+
+/* The size in one space of what has this size in another, to the nearest pixel. */
+static int scale_size(int size, int from_px, int to_px)
+{
+	int scaled = (int)(((int64_t)size * to_px * 2 + from_px) / ((int64_t)from_px * 2));
+
+	return scaled > 0 ? scaled : 1;
+}
+
+struct display_request display_request_read(const json_t *fields, struct space space, struct space native)
+{
+	struct space scale = display_read_space(fields, "space", native, space);
+	const json_t *region = json_object_get(fields, "region");
+	struct display_request request = {.no_cursor = !form_bool(fields, "cursor", true)};
+
+	if (!region) {
+		request.out_width = scale.width_px;
+		request.out_height = scale.height_px;
+		return request;
+	}
+	request.x = (int)form_int(region, "x", 0);
+	request.y = (int)form_int(region, "y", 0);
+	request.width = (int)form_int(region, "width", 0);
+	request.height = (int)form_int(region, "height", 0);
+	request.out_width = scale_size(request.width, space.width_px, scale.width_px);
+	request.out_height = scale_size(request.height, space.height_px, scale.height_px);
+	space_map_rect(space, native, &request.x, &request.y, &request.width, &request.height);
+	return request;
+}
+
+json_t *display_picture_json(const struct display_picture *picture)
+{
+	size_t len;
+	auto_free char *data = base64_encode(picture->bytes, picture->len, &len);
+	json_t *object = json_pack("{s:s,s:o,s:i,s:i}", "format", "png", "data", json_stringn_nocheck(data, len), "width", picture->width,
+	                           "height", picture->height);
+
+	if (!object)
+		DIE("no memory for a picture");
+	return object;
+}

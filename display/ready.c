@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Waiting for what the screen does: a window manager, a painted desktop, quiet. Nothing here sleeps to give something time.
+ */
+#include <sys/param.h>
+
+#include "display/screen.h"
+#include "session/base/util.h"
+
+#define PROPERTY_BYTES 64 /* enough to see that one is there */
+
+/* Changes that come faster than this are taken as one: the server is asked to tell the next one only after it. */
+#define TOGETHER_MS 15
+
+static int has_property(struct display *display, const char *name, bool *there, struct err *e)
+{
+	auto_free char *data = NULL;
+	xcb_atom_t atom, type;
+	size_t len;
+	int format;
+
+	if (xconn_atom(display->x, name, &atom, e) < 0 ||
+	    xconn_property(display->x, display->x->root, atom, PROPERTY_BYTES, &data, &len, &type, &format, e) < 0)
+		return -1;
+	*there = type != XCB_NONE;
+	return 0;
+}
+
+/* Waits for the event; at the deadline says what is missing. */
+static int wait_for(struct co_event *event, int64_t deadline_ms, const char *missing, struct err *e)
+{
+	struct err wait;
+
+	if (co_wait_event(event, deadline_ms, &wait) == 0)
+		return 0;
+	if (wait.code == ERR_TIMEOUT)
+		return err_set(e, ERR_SESSION_FAILED, NULL, "%s", missing);
+	if (e)
+		*e = wait;
+	return -1;
+}
+
+static int wait_manager(struct display *display, int64_t deadline_ms, struct err *e)
+{
+	xconn_select_root(display->x, XCB_EVENT_MASK_PROPERTY_CHANGE);
+	for (;;) {
+		bool checks = false, lists = false;
+
+		if (has_property(display, "_NET_SUPPORTING_WM_CHECK", &checks, e) < 0 || has_property(display, "_NET_CLIENT_LIST", &lists, e) < 0)
+			return -1;
+		if (checks && lists)
+			return 0;
+		if (wait_for(&display->properties, deadline_ms, "the window manager did not get ready in time", e) < 0)
+			return -1;
+	}
+}
+
+/* The corners and the middle: a window manager's own first window may lie anywhere, but not on all of them. */
+static int is_painted(struct display *display, bool *painted, struct err *e)
+{
+	const int right = display->native.width_px - 1, bottom = display->native.height_px - 1;
+	const int points[][2] = {{0, 0}, {right, 0}, {0, bottom}, {right, bottom}, {right / 2, bottom / 2}};
+
+	*painted = true;
+	for (size_t i = 0; i < ARRAY_LEN(points) && *painted; i++) {
+		struct image image;
+
+		if (screen_capture(display, points[i][0], points[i][1], 1, 1, &image, e) < 0)
+			return -1;
+		*painted = (image.pixels[0] & 0xFFFFFF) == SCREEN_BACKGROUND;
+		free(image.pixels);
+	}
+	return 0;
+}
+
+static int wait_painted(struct display *display, int64_t deadline_ms, struct err *e)
+{
+	for (;;) {
+		bool painted;
+
+		screen_listen_again(display);
+		if (is_painted(display, &painted, e) < 0)
+			return -1;
+		if (painted)
+			return 0;
+		if (wait_for(&display->drawn, deadline_ms, "the desktop was not painted in time", e) < 0)
+			return -1;
+	}
+}
+
+int display_wait_ready(struct display *display, int64_t deadline_ms, struct err *e)
+{
+	if (wait_manager(display, deadline_ms, e) < 0)
+		return -1;
+	return wait_painted(display, deadline_ms, e);
+}
+
+int display_settle(struct display *display, int quiet_ms, int64_t deadline_ms, bool *settled, struct err *e)
+{
+	for (;;) {
+		int64_t quiet_at;
+		struct err wait;
+
+		screen_listen_again(display);
+		quiet_at = util_now_ms() + quiet_ms;
+		if (co_wait_event(&display->drawn, MIN(quiet_at, deadline_ms), &wait) < 0) {
+			if (wait.code != ERR_TIMEOUT) {
+				if (e)
+					*e = wait;
+				return -1;
+			}
+			/* A server that does not answer is not quiet, and an event may be on its way. */
+			if (xconn_sync(display->x, e) < 0)
+				return -1;
+			if (!display->told || quiet_at > deadline_ms) {
+				*settled = !display->told && quiet_at <= deadline_ms;
+				return 0;
+			}
+		}
+		if (util_now_ms() >= deadline_ms) {
+			*settled = false;
+			return 0;
+		}
+		if (co_wait_until(MIN(util_now_ms() + TOGETHER_MS, deadline_ms), e) < 0)
+			return -1;
+	}
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The screen's pixels and its changes.
+ *
+ * Damage is told once and then not again until it is taken back (screen_listen_again). It is taken back only when somebody looks, so
+ * that a screen that nobody looks at costs nothing.
+ */
+#include "display/screen.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <xcb/damage.h>
+#include <xcb/xfixes.h>
+
+#include "session/base/util.h"
+
+static void on_event(void *arg, const xcb_generic_event_t *event)
+{
+	struct display *display = arg;
+	uint8_t type = event->response_type & 0x7F;
+
+	if (type == display->damage_event) {
+		display->told = true;
+		display->frame++;
+		co_signal(&display->drawn);
+	} else if (type == XCB_PROPERTY_NOTIFY && ((const xcb_property_notify_event_t *)event)->window == display->x->root) {
+		co_signal(&display->properties);
+	}
+}
+
+void screen_listen_again(struct display *display)
+{
+	if (!display->told || display->x->lost)
+		return;
+	display->told = false;
+	xcb_damage_subtract(display->x->xcb, display->damage, XCB_NONE, XCB_NONE);
+	xconn_flush(display->x);
+}
+
+/* 24 bits of colour in 32 bits of memory, blue first: what Xvfb has, and the only thing that the rest of this folder knows. */
+static int check_pixels(struct xconn *x, struct space native, struct err *e)
+{
+	const xcb_setup_t *setup = xcb_get_setup(x->xcb);
+	const xcb_screen_t *screen = xcb_setup_roots_iterator(setup).data;
+	xcb_format_iterator_t format = xcb_setup_pixmap_formats_iterator(setup);
+
+	if (screen->width_in_pixels != native.width_px || screen->height_in_pixels != native.height_px)
+		return err_set(e, ERR_UNSUPPORTED, NULL, "the display has %dx%d pixels, not %dx%d", screen->width_in_pixels,
+		               screen->height_in_pixels, native.width_px, native.height_px);
+	for (; format.rem > 0; xcb_format_next(&format))
+		if (format.data->depth == screen->root_depth && format.data->depth == 24 && format.data->bits_per_pixel == 32 &&
+		    setup->image_byte_order == XCB_IMAGE_ORDER_LSB_FIRST)
+			return 0;
+	return err_set(e, ERR_UNSUPPORTED, NULL, "the display's pixels are not 24 bits in 32");
+}
+
+/* Extensions must be told the version that is spoken before anything else is asked of them. */
+static int agree_versions(struct xconn *x, struct err *e)
+{
+	auto_free xcb_shm_query_version_reply_t *shm = NULL;
+	auto_free void *fixes = NULL;
+	auto_free void *damage = NULL;
+
+	if (xconn_reply(x, xcb_shm_query_version(x->xcb).sequence, (void **)&shm, e) < 0 ||
+	    xconn_reply(x, xcb_xfixes_query_version(x->xcb, 5, 0).sequence, &fixes, e) < 0 ||
+	    xconn_reply(x, xcb_damage_query_version(x->xcb, 1, 1).sequence, &damage, e) < 0)
+		return -1;
+	if (shm->major_version == 1 && shm->minor_version < 2)
+		return err_set(e, ERR_UNSUPPORTED, NULL, "the display's MIT-SHM cannot attach descriptors");
+	return 0;
+}
+
+/* The segment is ours and sealed: a server that is taken over cannot take it away under our reads. */
+static int make_segment(struct display *display, struct err *e)
+{
+	struct xconn *x = display->x;
+	size_t bytes = (size_t)display->native.width_px * (size_t)display->native.height_px * sizeof(uint32_t);
+	auto_fd fd = memfd_create("picture", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	void *shared;
+
+	if (fd < 0 || ftruncate(fd, (off_t)bytes) < 0 || fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0)
+		return err_sys(e, "making the picture segment");
+	shared = mmap(NULL, bytes, PROT_READ, MAP_SHARED, fd, 0);
+	if (shared == MAP_FAILED)
+		return err_sys(e, "mapping the picture segment");
+	display->shared = shared;
+	display->shared_bytes = bytes;
+	display->segment = xcb_generate_id(x->xcb);
+	xcb_shm_attach_fd(x->xcb, display->segment, steal_fd(&fd), 0); /* xcb closes it when it is sent */
+	return 0;
+}
+
+static void paint_background(struct xconn *x)
+{
+	const uint32_t colour = SCREEN_BACKGROUND;
+
+	xcb_change_window_attributes(x->xcb, x->root, XCB_CW_BACK_PIXEL, &colour);
+	xcb_clear_area(x->xcb, 0, x->root, 0, 0, 0, 0);
+}
+
+int display_create(struct display **out, struct xconn *x, struct space native, struct err *e)
+{
+	struct display *display;
+
+	if (check_pixels(x, native, e) < 0 || agree_versions(x, e) < 0)
+		return -1;
+	display = util_zalloc(sizeof(*display));
+	display->x = x;
+	display->native = native;
+	xconn_listen(x, &display->listener, on_event, display);
+	if (make_segment(display, e) < 0) {
+		display_destroy(display);
+		return -1;
+	}
+	display->damage = xcb_generate_id(x->xcb);
+	display->damage_event = (uint8_t)(xcb_get_extension_data(x->xcb, &xcb_damage_id)->first_event + XCB_DAMAGE_NOTIFY);
+	xcb_damage_create(x->xcb, display->damage, x->root, XCB_DAMAGE_REPORT_LEVEL_NON_EMPTY);
+	paint_background(x);
+	xconn_flush(x);
+	*out = display;
+	return 0;
+}
+
+void display_destroy(struct display *display)
+{
+	if (!display)
+		return;
+	xconn_unlisten(display->x, &display->listener);
+	if (display->shared)
+		(void)munmap(display->shared, display->shared_bytes);
+	free(display->last.bytes);
+	free(display);
+}
+
+uint64_t display_frame(const struct display *display)
+{
+	return display->frame;
+}
+
+/* Asks the server to write the region into the segment, and copies it out. */
+static int fetch(struct display *display, int x, int y, struct image *image, struct err *e)
+{
+	auto_free void *reply = NULL;
+	xcb_connection_t *xcb = display->x->xcb;
+	unsigned int sequence = xcb_shm_get_image(xcb, display->x->root, (int16_t)x, (int16_t)y, (uint16_t)image->width, (uint16_t)image->height,
+	                                          UINT32_MAX, XCB_IMAGE_FORMAT_Z_PIXMAP, display->segment, 0)
+	                                .sequence;
+
+	if (xconn_reply(display->x, sequence, &reply, e) < 0)
+		return -1;
+	memcpy(image->pixels, display->shared, (size_t)image->width * (size_t)image->height * sizeof(uint32_t));
+	return 0;
+}
+
+int screen_capture(struct display *display, int x, int y, int width, int height, struct image *image, struct err *e)
+{
+	struct image taken = {.width = width, .height = height};
+	int rc;
+
+	while (display->capturing)
+		if (co_wait_event(&display->captured, CO_FOREVER, e) < 0)
+			return -1;
+	if (display->x->lost)
+		return err_set(e, ERR_GONE, NULL, "the display of this session is gone");
+	display->capturing = true;
+	taken.pixels = util_alloc((size_t)width * (size_t)height * sizeof(uint32_t));
+	rc = fetch(display, x, y, &taken, e);
+	display->capturing = false;
+	co_signal(&display->captured);
+	if (rc < 0) {
+		free(taken.pixels);
+		return -1;
+	}
+	*image = taken;
+	return 0;
+}
