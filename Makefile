@@ -50,7 +50,8 @@ STATIC := glovebox-init glovebox-display glovebox-launch
 
 objs = $(patsubst %.c,$(B)/%.o,$(foreach d,$(1),$(wildcard $(d)/*.c)))
 
-all: $(addprefix $(B)/,$(foreach p,$(PROGRAMS),$(if $(call objs,$(DIRS_$(p))),$(p))))
+# Built once its main_NAME.c is there.
+all: $(addprefix $(B)/,$(foreach p,$(PROGRAMS),$(if $(wildcard $(firstword $(DIRS_$(p)))/main_*.c),$(p))))
 
 $(B)/libbase.a: $(call objs,session/base)
 	@rm -f $@; ar rcs $@ $^
