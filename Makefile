@@ -80,6 +80,8 @@ $(B)/unit/$(1): $(B)/tests/unit/$(1).o $(call without_main,$(call objs,$(call un
 endef
 $(foreach t,$(notdir $(UNIT)),$(eval $(call UNIT_TEST,$(t))))
 
+$(B)/unit/test_init_run: | $(B)/glovebox-init $(B)/glovebox-launch
+
 unit-programs: $(UNIT)
 
 unit: unit-programs

@@ -22,17 +22,22 @@ enum init_fd {
 enum init_group { INIT_GROUP_BASE = 0, INIT_GROUP_APPS = 1, INIT_GROUP_AGENT = 2, INIT_N_GROUPS = 3 };
 
 enum init_op {
-	INIT_SPAWN = 1, /* stage → init */
+	INIT_SPAWN = 1, /* stage → init, with the child's ends of the pipes: stdin, stdout, stderr in this order */
 	INIT_SIGNAL,    /* stage → init: to the process group of `tag` */
 	INIT_READY,     /* init → stage, once, first */
-	INIT_SPAWNED,   /* init → stage, with the descriptors asked for: stdin, stdout, stderr in this order */
-	INIT_EXITED,    /* init → stage */
+	INIT_SPAWNED,   /* init → stage, for each INIT_SPAWN */
+	INIT_EXITED,    /* init → stage, for each INIT_SPAWNED without an error, after it */
+	INIT_REFUSED,   /* init → stage: a record that is no request, or a signal for a tag that no process has (any more) */
+	INIT_LAUNCH,    /* init → stage: glovebox-launch NAME was called in the jail */
+	INIT_LAUNCHED,  /* stage → init, for each INIT_LAUNCH */
 };
 
+/* Which of its standard descriptors the child gets from the record; the others are /dev/null. The stage makes the pipes, so that no
+ * descriptor ever comes out of the jail. */
 enum init_flag {
-	INIT_PIPE_STDIN = 1 << 0,  /* else /dev/null */
-	INIT_PIPE_STDOUT = 1 << 1, /* else /dev/null */
-	INIT_PIPE_STDERR = 1 << 2, /* else /dev/null */
+	INIT_PIPE_STDIN = 1 << 0,
+	INIT_PIPE_STDOUT = 1 << 1,
+	INIT_PIPE_STDERR = 1 << 2,
 };
 
 /* Followed by n_argv + n_env + 1 NUL-terminated strings: the working directory, argv, environment ("NAME=value"). argv[0] is
@@ -51,14 +56,45 @@ struct init_signal {
 	int32_t signo; /* SIGTERM, SIGKILL, SIGSTOP, SIGCONT, SIGINT, SIGHUP */
 };
 
-/* INIT_READY, INIT_SPAWNED, INIT_EXITED */
+/* What of a spawn failed (init_report.status of an INIT_SPAWNED with an error). */
+enum init_step {
+	INIT_STEP_REQUEST = 1, /* the record breaks its form */
+	INIT_STEP_PROCESS,     /* fork, or the way into the group */
+	INIT_STEP_FOLDER,      /* chdir */
+	INIT_STEP_EXEC,
+};
+
+/* INIT_READY, INIT_SPAWNED, INIT_EXITED, INIT_REFUSED */
 struct init_report {
 	uint32_t op;
 	uint32_t tag;
 	int32_t pid;    /* in the jail's pid namespace */
-	int32_t error;  /* SPAWNED: 0, or errno of chdir or exec */
-	int32_t status; /* EXITED: exit code 0..255, or -1 when a signal ended it */
+	int32_t error;  /* SPAWNED, REFUSED: 0, or an errno */
+	int32_t status; /* EXITED: exit code 0..255, or -1 when a signal ended it. SPAWNED with an error: enum init_step */
 	int32_t signo;  /* EXITED: that signal, else 0 */
 };
+
+#define INIT_NAME_SIZE 64
+
+/* A program in the jail asks for a catalogue app, as it is listed. */
+struct init_launch {
+	uint32_t op;
+	uint32_t ticket;           /* chosen by init, comes back in the answer */
+	char name[INIT_NAME_SIZE]; /* a-z, 0-9 and "-", NUL-terminated */
+};
+
+#define INIT_WHY_SIZE 256
+
+struct init_launched {
+	uint32_t op;
+	uint32_t ticket;
+	uint32_t ok;             /* 1: its window is there */
+	char why[INIT_WHY_SIZE]; /* else what was wrong, one line, NUL-terminated */
+};
+
+/* Where init listens (SOCK_SEQPACKET) for glovebox-launch: the first of these that can be made. A caller sends one record, the name,
+ * and gets one struct init_launched. */
+#define INIT_DOOR "/run/glovebox/launch.sock"
+#define INIT_DOOR_ELSE "/run/user/1000/glovebox-launch.sock"
 
 #endif

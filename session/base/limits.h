@@ -27,6 +27,15 @@
 #define LIMIT_SPAWN_STRINGS 1024              /* argv and environment entries of one command */
 #define LIMIT_EXEC_OUTPUT_BYTES (256 * 1024)  /* stdout, and again stderr, of one exec */
 #define LIMIT_EXEC_MS 300000
+#define LIMIT_CHILDREN 1024                   /* programs that init runs for the stage at once */
+#define LIMIT_KILL_MS 2000                    /* from SIGKILL to the report that a program is gone */
+#define LIMIT_LAUNCH_ARGS 16                  /* arguments of one launch */
+#define LIMIT_LAUNCH_ARG_BYTES 4096           /* one of them */
+#define LIMIT_LAUNCHED 64                     /* launched programs of a session that run at once */
+#define LIMIT_DOOR 8                          /* calls of glovebox-launch that wait at once */
+#define LIMIT_DOOR_MS 5000                    /* from its connection to the name */
+#define LIMIT_STDERR_TAIL_BYTES 1000          /* what is shown of the output of an app that failed */
+#define LIMIT_ENV 256                         /* variables of one command, or of a session's spec */
 #define LIMIT_TITLE_BYTES 1024                /* one window title or class */
 #define LIMIT_WINDOWS 256                     /* windows in one list */
 #define LIMIT_CONNECTIONS 1024                /* HTTP connections in all */

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The way of a child from fork to exec. */
+#include "apps/init/child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/close_range.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "session/base/ipc.h"
+#include "session/base/util.h"
+
+int child_take_groups(int sock, struct child_groups *groups, struct err *e)
+{
+	*groups = (struct child_groups){.n = {0}};
+	for (;;) {
+		struct pollfd ready = {.fd = sock, .events = POLLIN};
+		uint8_t group = 0;
+		auto_fd file = -1;
+		size_t n_fds = 0;
+		ssize_t n;
+
+		if (poll(&ready, 1, -1) < 0 && errno != EINTR)
+			return err_sys(e, "waiting for the groups");
+		n = ipc_recv(sock, &group, sizeof(group), &file, 1, &n_fds, e);
+		if (n == 0)
+			return 0;
+		if (n < 0 && errno == EAGAIN)
+			continue;
+		if (n < 0)
+			return -1;
+		if (group >= INIT_N_GROUPS || n_fds != 1 || groups->n[group] == CHILD_GROUP_FILES)
+			return err_set(e, ERR_BAD_REQUEST, NULL, "a bad record of the groups");
+		groups->files[group][groups->n[group]++] = steal_fd(&file);
+	}
+}
+
+/* From here to the end of the file everything runs in the child: what fails is told through the pipe. */
+static void give_up(int fault, enum init_step step) __attribute__((noreturn));
+static void give_up(int fault, enum init_step step)
+{
+	struct child_fault what = {.step = (int32_t)step, .error = errno};
+
+	(void)!write(fault, &what, sizeof(what));
+	_exit(127);
+}
+
+static int join_group(const struct child_groups *groups, enum init_group group)
+{
+	for (size_t i = 0; i < groups->n[group]; i++)
+		if (write(groups->files[group][i], "0", 1) != 1)
+			return -1;
+	return 0;
+}
+
+/* Standard descriptors from the request's pipes, /dev/null for the rest; everything else ends at exec. */
+static int set_descriptors(unsigned int flags, const int *pipes)
+{
+	static const unsigned int FLAGS[3] = {INIT_PIPE_STDIN, INIT_PIPE_STDOUT, INIT_PIPE_STDERR};
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	if (null < 0)
+		return -1;
+	for (int i = 0; i < 3; i++)
+		if (dup2(flags & FLAGS[i] ? *pipes++ : null, i) < 0)
+			return -1;
+	return close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
+}
+
+static void set_signals(void)
+{
+	struct sigaction action = {.sa_handler = SIG_DFL};
+	sigset_t none;
+
+	for (int signo = 1; signo < NSIG; signo++)
+		(void)sigaction(signo, &action, NULL); /* SIGKILL and SIGSTOP refuse, and need not change */
+	(void)sigemptyset(&none);
+	(void)sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static void become(const struct request *request, const int *pipes, const struct child_groups *groups, int fault)
+        __attribute__((noreturn));
+static void become(const struct request *request, const int *pipes, const struct child_groups *groups, int fault)
+{
+	if (join_group(groups, request->group) < 0 || setsid() < 0 || set_descriptors(request->flags, pipes) < 0)
+		give_up(fault, INIT_STEP_PROCESS);
+	set_signals();
+	(void)umask(022);
+	if (chdir(request->folder) < 0)
+		give_up(fault, INIT_STEP_FOLDER);
+	environ = request->env; /* execvp looks for PATH there */
+	(void)execvp(request->argv[0], request->argv);
+	give_up(fault, INIT_STEP_EXEC);
+}
+
+pid_t child_start(const struct request *request, const int *pipes, const struct child_groups *groups, int *fault, struct err *e)
+{
+	int ends[2];
+	pid_t pid;
+
+	if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0)
+		return err_sys(e, "a pipe for the child's faults");
+	pid = fork();
+	if (pid == 0)
+		become(request, pipes, groups, ends[1]);
+	util_close_fd(&ends[1]);
+	if (pid < 0) {
+		util_close_fd(&ends[0]);
+		return err_sys(e, "fork");
+	}
+	*fault = ends[0];
+	return pid;
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * glovebox-init [LAUNCH-SOCKET]: pid 1 of the app jail.
+ *
+ * The warden starts it as uid 1000 without capabilities, with no_new_privs, limits and the descriptors of enum init_fd. It closes the last
+ * doors on itself, in this order: what it holds in memory (undumpable), its life after the warden (parent-death signal, then the
+ * go byte), its system calls.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "apps/init/service.h"
+#include "session/base/log.h"
+#include "session/base/util.h"
+
+/* A descriptor that comes later must never be taken for a standard one. */
+static int fill_standard_fds(struct err *e)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDWR);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd < 0)
+		return err_sys(e, "/dev/null");
+	(void)close(fd);
+	return 0;
+}
+
+static int tie_to_warden(struct err *e)
+{
+	char go;
+	ssize_t n;
+
+	/* The parent-death signal last: a change of credentials clears it. */
+	if (prctl(PR_SET_DUMPABLE, 0) < 0 || prctl(PR_SET_CHILD_SUBREAPER, 1) < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
+		return err_sys(e, "prctl");
+	do
+		n = read(INIT_FD_GO, &go, 1);
+	while (n < 0 && errno == EINTR);
+	if (n != 1)
+		return err_set(e, ERR_GONE, NULL, "the warden is gone");
+	(void)close(INIT_FD_GO);
+	return 0;
+}
+
+/* An empty or broken filter is refused: without one, nothing is started. Read by pread: other jails may share the open file. */
+static int load_filter(struct err *e)
+{
+	static struct sock_filter rows[BPF_MAXINSNS];
+	struct sock_fprog program = {.filter = rows};
+	struct stat st;
+	size_t len;
+
+	if (fstat(INIT_FD_SECCOMP, &st) < 0)
+		return err_sys(e, "the system call filter");
+	len = (size_t)st.st_size;
+	if (len == 0 || len > sizeof(rows) || len % sizeof(rows[0]) != 0 || pread(INIT_FD_SECCOMP, rows, len, 0) != st.st_size)
+		return err_set(e, ERR_BAD_REQUEST, NULL, "the system call filter is not whole");
+	program.len = (unsigned short)(len / sizeof(rows[0]));
+	if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) != 0)
+		return err_sys(e, "loading the system call filter");
+	(void)close(INIT_FD_SECCOMP);
+	return 0;
+}
+
+static int set_up(struct child_groups *groups, struct err *e)
+{
+	if (fill_standard_fds(e) < 0 || tie_to_warden(e) < 0 || child_take_groups(INIT_FD_GROUPS, groups, e) < 0)
+		return -1;
+	(void)close(INIT_FD_GROUPS);
+	for (int fd = 3; fd <= INIT_FD_GROUPS; fd++)
+		(void)fcntl(fd, F_SETFD, FD_CLOEXEC);
+	(void)signal(SIGPIPE, SIG_IGN);
+	return load_filter(e);
+}
+
+int main(int argc, char **argv)
+{
+	struct child_groups groups;
+	struct service *service;
+	struct loop *loop;
+	struct err e;
+
+	log_init("glovebox-init", NULL);
+	if (set_up(&groups, &e) < 0 || !(loop = loop_create(&e)) ||
+	    !(service = service_create(loop, INIT_FD_STAGE, &groups, argc > 1 ? argv[1] : NULL, &e))) {
+		log_err(LOG_ERROR, &e, "not started");
+		return 1;
+	}
+	loop_run(loop);
+	service_destroy(service);
+	loop_destroy(loop);
+	return 0;
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Reading the stage's spawn records. */
+#include "apps/init/request.h"
+
+#include <string.h>
+
+#include "session/base/util.h"
+
+static int bad(struct err *e, const char *rule)
+{
+	return err_set(e, ERR_BAD_REQUEST, NULL, "spawn: %s", rule);
+}
+
+static int check_head(const struct init_spawn *head, size_t len, size_t n_fds, struct err *e)
+{
+	const unsigned int all = INIT_PIPE_STDIN | INIT_PIPE_STDOUT | INIT_PIPE_STDERR;
+
+	if (len > REQUEST_MAX)
+		return bad(e, "the record is too long");
+	if (head->group >= INIT_N_GROUPS)
+		return bad(e, "no such group");
+	if (head->flags & ~all)
+		return bad(e, "an unknown flag");
+	if (n_fds != (size_t)__builtin_popcount(head->flags))
+		return bad(e, "the descriptors do not fit the flags");
+	if (head->n_argv == 0)
+		return bad(e, "argv is empty");
+	if (head->n_argv + head->n_env > LIMIT_SPAWN_STRINGS)
+		return bad(e, "too many strings");
+	return 0;
+}
+
+/* Cuts text[len] into exactly n strings. */
+static int split(char *text, size_t len, char **strings, size_t n, struct err *e)
+{
+	size_t at = 0;
+
+	if (len == 0 || text[len - 1] != '\0')
+		return bad(e, "the last string does not end");
+	for (size_t i = 0; i < n; i++) {
+		if (at >= len)
+			return bad(e, "fewer strings than announced");
+		strings[i] = text + at;
+		at += strlen(text + at) + 1;
+	}
+	return at == len ? 0 : bad(e, "more strings than announced");
+}
+
+static int check_strings(const struct request *request, struct err *e)
+{
+	if (request->folder[0] != '/')
+		return bad(e, "the working directory is not absolute");
+	if (request->argv[0][0] == '\0')
+		return bad(e, "the program's name is empty");
+	for (char **env = request->env; *env; env++)
+		if ((*env)[0] == '=' || !strchr(*env, '='))
+			return bad(e, "an environment entry is not NAME=value");
+	return 0;
+}
+
+int request_parse(char *record, size_t len, size_t n_fds, struct request *out, struct err *e)
+{
+	struct init_spawn head;
+	struct request request;
+	auto_free char **strings = NULL;
+	auto_free char **lists = NULL;
+	size_t n;
+
+	if (len < sizeof(head))
+		return bad(e, "the record is too short");
+	memcpy(&head, record, sizeof(head));
+	if (check_head(&head, len, n_fds, e) < 0)
+		return -1;
+	n = (size_t)head.n_argv + head.n_env + 1;
+	strings = util_alloc(n * sizeof(*strings));
+	if (split(record + sizeof(head), len - sizeof(head), strings, n, e) < 0)
+		return -1;
+	lists = util_zalloc((n + 1) * sizeof(*lists)); /* without the folder, with two NULL */
+	memcpy(lists, strings + 1, head.n_argv * sizeof(*lists));
+	memcpy(lists + head.n_argv + 1, strings + 1 + head.n_argv, head.n_env * sizeof(*lists));
+	request = (struct request){
+	        .tag = head.tag,
+	        .group = (enum init_group)head.group,
+	        .flags = head.flags,
+	        .folder = strings[0],
+	        .argv = lists,
+	        .env = lists + head.n_argv + 1,
+	        .strings = lists,
+	};
+	if (check_strings(&request, e) < 0)
+		return -1;
+	(void)steal_ptr(&lists);
+	*out = request;
+	return 0;
+}
+
+void request_finish(struct request *request)
+{
+	free(request->strings);
+	*request = (struct request){0};
+}
