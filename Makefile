@@ -47,6 +47,7 @@ DIRS_glovebox-init    := apps/init
 DIRS_glovebox-display := display/server
 DIRS_glovebox-launch  := apps/launcher
 STATIC := glovebox-init glovebox-display glovebox-launch
+LDFLAGS_STATIC = $(if $(filter -fsanitize%,$(LDFLAGS)),$(LDFLAGS),$(filter-out -pie,$(LDFLAGS)) -static-pie) # sanitizers cannot be static
 
 objs = $(patsubst %.c,$(B)/%.o,$(foreach d,$(1),$(wildcard $(d)/*.c)))
 
@@ -64,7 +65,7 @@ $(B)/%.o: %.c Makefile
 define PROGRAM
 $(B)/$(1): $(call objs,$(DIRS_$(1))) $(B)/libbase.a
 	@echo "  LINK  $(1)"
-	@$$(CC) $$(LDFLAGS) $(if $(filter $(1),$(STATIC)),-static-pie) -o $$@ $$^ $(if $(LIBS_$(1)),$$(shell pkg-config --libs $(LIBS_$(1))))
+	@$$(CC) $(if $(filter $(1),$(STATIC)),$$(LDFLAGS_STATIC),$$(LDFLAGS)) -o $$@ $$^ $(if $(LIBS_$(1)),$$(shell pkg-config --libs $(LIBS_$(1))))
 endef
 $(foreach p,$(PROGRAMS),$(eval $(call PROGRAM,$(p))))
 
