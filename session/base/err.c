@@ -15,26 +15,26 @@ static const struct err_info infos[ERR_N_CODES] = {
 #undef ERR_INFO
 };
 
-/* A message cut in the middle of a character would not be UTF-8 any more. */
-static void trim_partial_character(char *text)
+/* A text that was cut to fit may end inside a character, or a pointer inside an escape ("~0"): that end goes too. */
+static void trim(char *text, bool is_pointer)
 {
-	size_t len = strlen(text);
-	size_t start = len;
+	size_t len = util_utf8_prefix(text, strlen(text));
 
-	while (start > 0 && start + 4 > len && ((unsigned char)text[start - 1] & 0xC0) == 0x80)
-		start--;
-	if (start > 0 && ((unsigned char)text[start - 1] & 0x80) && !util_utf8_valid(text + start - 1, len - start + 1))
-		text[start - 1] = '\0';
+	if (is_pointer && len > 0 && text[len - 1] == '~')
+		len--;
+	text[len] = '\0';
 }
 
+/* The arguments may be texts of *e itself, which is therefore written last. */
 __attribute__((format(printf, 4, 0))) static void fill(struct err *e, enum err_code code, const char *path, const char *fmt, va_list args)
 {
-	*e = (struct err){.code = code, .offset = -1};
-	if (path)
-		(void)snprintf(e->path, sizeof(e->path), "%s", path);
-	(void)vsnprintf(e->msg, sizeof(e->msg), fmt, args);
-	trim_partial_character(e->path);
-	trim_partial_character(e->msg);
+	struct err made = {.code = code, .offset = -1};
+
+	(void)snprintf(made.path, sizeof(made.path), "%s", path ? path : "");
+	(void)vsnprintf(made.msg, sizeof(made.msg), fmt, args);
+	trim(made.path, true);
+	trim(made.msg, false);
+	*e = made;
 }
 
 int err_set(struct err *e, enum err_code code, const char *path, const char *fmt, ...)
@@ -74,8 +74,8 @@ void err_prefix(struct err *e, const char *prefix)
 		return;
 	(void)snprintf(joined, sizeof(joined), "%s%s", prefix, e->path);
 	joined[sizeof(e->path) - 1] = '\0';
+	trim(joined, true);
 	memcpy(e->path, joined, sizeof(e->path));
-	trim_partial_character(e->path);
 }
 
 const struct err_info *err_info(enum err_code code)
@@ -93,15 +93,27 @@ enum err_code err_from_wire(const char *wire)
 	return ERR_NONE;
 }
 
+/* Characters that a reader does not see, or that move others (bidi): controls, separators, marks, tags. */
+static bool is_hidden(uint32_t code_point)
+{
+	static const uint32_t RANGES[][2] = {
+		{0x00, 0x1F},     {0x7F, 0x9F},     {0xAD, 0xAD},     {0x61C, 0x61C},     {0x200B, 0x200F},
+		{0x2028, 0x202E}, {0x2060, 0x206F}, {0xFEFF, 0xFEFF}, {0xFFF9, 0xFFFB}, {0xE0000, 0xE007F},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(RANGES); i++)
+		if (code_point >= RANGES[i][0] && code_point <= RANGES[i][1])
+			return true;
+	return false;
+}
+
 /* Writes one character (or one bad byte) of text in its shown form into piece; returns how many bytes of text it took. */
 static size_t show_character(const char *text, size_t len, char piece[8])
 {
 	uint32_t code_point;
 	size_t n = util_utf8_decode(text, len, &code_point);
-	bool plain = n > 0 && code_point >= 0x20 && code_point != 0x7F && !(code_point >= 0x80 && code_point < 0xA0) &&
-	             !(code_point >= 0x202A && code_point <= 0x202E) && !(code_point >= 0x2066 && code_point <= 0x2069);
 
-	if (!plain) {
+	if (n == 0 || is_hidden(code_point)) {
 		(void)snprintf(piece, 8, "\\x%02x", (unsigned char)text[0]);
 		return 1;
 	}
@@ -118,9 +130,10 @@ const char *err_quote(char *out, size_t out_size, const char *text, size_t len)
 {
 	static const char ELLIPSIS[] = "…\"";
 	size_t used = 0;
+	size_t cut = 1; /* the last place where the ellipsis still fits */
 	size_t at = 0;
 
-	if (out_size < sizeof(ELLIPSIS) + 2)
+	if (out_size < sizeof(ELLIPSIS) + 1)
 		DIE("a quote needs more room than %zu bytes", out_size);
 	out[used++] = '"';
 	while (at < len) {
@@ -128,13 +141,15 @@ const char *err_quote(char *out, size_t out_size, const char *text, size_t len)
 		size_t taken = show_character(text + at, len - at, piece);
 		size_t n = strlen(piece);
 
-		if (used + n + sizeof(ELLIPSIS) > out_size) {
-			memcpy(out + used, ELLIPSIS, sizeof(ELLIPSIS));
+		if (used + n + sizeof("\"") > out_size) {
+			memcpy(out + cut, ELLIPSIS, sizeof(ELLIPSIS));
 			return out;
 		}
 		memcpy(out + used, piece, n);
 		used += n;
 		at += taken;
+		if (used + sizeof(ELLIPSIS) <= out_size)
+			cut = used;
 	}
 	out[used++] = '"';
 	out[used] = '\0';

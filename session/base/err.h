@@ -78,7 +78,8 @@ struct err_info {
 
 /*
  * Fills *e and returns -1, so that `return err_set(…)` reads well. `path` is a JSON pointer or NULL. errno is kept and not recorded:
- * use err_sys for that. e may be NULL.
+ * use err_sys for that. e may be NULL; path and arguments may be texts of *e itself. Texts that are too long are cut at a character,
+ * texts that are not UTF-8 before the first bad byte.
  */
 int err_set(struct err *e, enum err_code code, const char *path, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
@@ -95,8 +96,9 @@ const struct err_info *err_info(enum err_code code);
 enum err_code err_from_wire(const char *wire);
 
 /*
- * Writes a bounded, quoted, escaped copy of `len` bytes of text into out (at most out_size bytes with the NUL): control characters
- * and bytes that are not UTF-8 become \xNN, long text ends in "…". Returns out, to be used as an argument of err_set.
+ * Writes a bounded, quoted, escaped copy of `len` bytes of text into out: at most out_size bytes (at least 6) with the NUL. Bytes
+ * that are not UTF-8 and characters that nobody sees (controls, bidi overrides, zero width) become \xNN, text that does not fit
+ * ends in "…". Returns out, to be used as an argument of err_set.
  */
 const char *err_quote(char *out, size_t out_size, const char *text, size_t len);
 

@@ -28,12 +28,20 @@ void log_init(const char *program, const char *session)
 			log_limit = (enum log_level)i;
 }
 
-/* Text of outsiders must not forge lines. */
+/* Text of outsiders must not forge lines or steer a terminal: controls and bytes that are not UTF-8 become '?'. */
 static void blank_controls(char *text)
 {
-	for (; *text; text++)
-		if ((unsigned char)*text < 0x20 || *text == 0x7F)
-			*text = '?';
+	size_t len = strlen(text);
+
+	for (size_t at = 0; at < len;) {
+		uint32_t code_point;
+		size_t n = util_utf8_decode(text + at, len - at, &code_point);
+		bool plain = n > 0 && code_point >= 0x20 && !(code_point >= 0x7F && code_point <= 0x9F);
+
+		if (!plain)
+			text[at] = '?';
+		at += plain ? n : 1;
+	}
 }
 
 void log_line(enum log_level level, const char *fmt, ...)

@@ -214,16 +214,22 @@ size_t util_utf8_decode(const char *text, size_t len, uint32_t *code_point)
 	return n;
 }
 
-bool util_utf8_valid(const char *text, size_t len)
+size_t util_utf8_prefix(const char *text, size_t len)
 {
-	uint32_t code_point;
+	size_t at = 0;
 
-	for (size_t at = 0; at < len;) {
+	while (at < len) {
+		uint32_t code_point;
 		size_t n = util_utf8_decode(text + at, len - at, &code_point);
 
 		if (n == 0)
-			return false;
+			break;
 		at += n;
 	}
-	return true;
+	return at;
+}
+
+bool util_utf8_valid(const char *text, size_t len)
+{
+	return util_utf8_prefix(text, len) == len;
 }

@@ -69,6 +69,9 @@ void util_hex(char *out, const void *data, size_t len);
 /* True if the `len` bytes are well-formed UTF-8 (no surrogates, no overlong forms, at most U+10FFFF). */
 bool util_utf8_valid(const char *text, size_t len);
 
+/* How many of the `len` bytes stand before the first one that breaks that rule. */
+size_t util_utf8_prefix(const char *text, size_t len);
+
 /*
  * Decodes the character at text[0..len): stores its code point, returns its length in bytes (1 to 4), or 0 if it is malformed.
  */
