@@ -9,43 +9,76 @@
 #ifndef CONFINE_CONFINE_H
 #define CONFINE_CONFINE_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "session/base/err.h"
 
-/* One row of a system call table: what is allowed (or refused with an errno other than the default), on which condition, why. */
-struct confine_rule {
-	const char *syscall;
-	enum { CONFINE_ALLOW, CONFINE_DENY } verdict;
-	int deny_errno;      /* CONFINE_DENY */
-	int arg;             /* argument tested, or -1 for none */
-	uint64_t mask, value; /* the row applies when (argument & mask) == value */
-	const char *why;     /* NULL for the plain ones */
-};
+enum confine_verdict { CONFINE_ALLOW, CONFINE_DENY };
 
-struct confine_table {
-	const char *name;
-	const struct confine_rule *rules;
-	size_t n_rules;
-	int default_errno;  /* of what no row names: ENOSYS, so that libraries fall back; 0 kills the process */
+/* A test of one argument (0..5): (argument & mask) == value. A mask of 0 is no test. */
+struct confine_test {
+	unsigned arg;
+	uint64_t mask, value;
 };
-
-extern const struct confine_table confine_app, confine_xvfb, confine_wm, confine_stage, confine_front;
 
 /*
- * The whole entry of a daemon, to be called before it opens anything: reads the go byte from CHILD_GO (end of file: exit), detaches the
- * loader's mounts, sets resource limits, drops to uid:gid with no capability, bounding set or supplementary group, no_new_privs,
- * undumpable, arms the parent-death signal last, loads the table. uid and gid come from the environment GLOVEBOX_UID that the warden sets,
- * which is cleared. -1 on any failure: the caller must exit.
+ * One row of a system call table: a call, the tests that all must hold for the row to apply (each of another argument), and
+ * the verdict. Rows of one call that have tests all say the same verdict.
+ */
+struct confine_rule {
+	const char *syscall;
+	enum confine_verdict verdict;
+	int deny_errno; /* CONFINE_DENY */
+	struct confine_test tests[3];
+	const char *why; /* NULL for the plain ones */
+};
+
+/* Of what no row names (confine_table.others), beside errno values: ENOSYS lets libraries fall back. */
+enum { CONFINE_OTHERS_ALLOWED = -1 };
+
+struct confine_table {
+	const char *name; /* "stage": names the process "glovebox-stage" */
+	const struct confine_rule *rules;
+	size_t n_rules;
+	int others; /* errno, or CONFINE_OTHERS_ALLOWED */
+};
+
+/*
+ * app is loaded by init, app_deny before it by the warden's builder: what "allowed but for …" means takes two filters. warden
+ * denies what no process of Glovebox ever needs.
+ */
+extern const struct confine_table confine_app, confine_app_deny, confine_xvfb, confine_wm, confine_stage, confine_front, confine_warden;
+
+/*
+ * The whole entry of a daemon, to be called before it opens anything: detaches the loader's mounts, sets resource limits, drops to
+ * its uid and gid with no capability, bounding set or supplementary group, no_new_privs, undumpable, arms the parent-death signal
+ * last, waits for the go byte on CHILD_GO (end of file, or a warden that is gone: -1), loads the table. The uid, which is the gid too,
+ * comes from the environment variable GLOVEBOX_UID that the warden sets, which is cleared. SIGALRM ends the process from now on, as
+ * it would if it were not pid 1 of its namespace. -1 on any failure: the caller must exit.
  */
 int confine_enter(const struct confine_table *table, struct err *e);
 
-/* Loads a table on the calling process (no_new_privs must be set). */
+/* Loads a table on the calling process (no_new_privs must be set). Another architecture's calls kill. */
 int confine_load(const struct confine_table *table, struct err *e);
 
 /* Compiles a table to a BPF program in a sealed memory file (struct sock_filter array); *fd is the caller's. */
 int confine_compile(const struct confine_table *table, int *fd, struct err *e);
+
+/* Loads a program of confine_compile on the calling process, which is 20 times faster than confine_load. */
+int confine_load_compiled(int fd, struct err *e);
+
+/* Gives up every capability for good: bounding set (with CAP_SETPCAP), ambient set, inheritable, permitted and effective. */
+int confine_drop_caps(struct err *e);
+
+/* From root to uid (and gid) for good: no_new_privs, no group, no capability. The parent-death signal is cleared by it. */
+int confine_become(uid_t uid, struct err *e);
+
+/*
+ * Waits for the go byte on CHILD_GO, to be called after the parent-death signal was armed for the last time. -1: the warden is
+ * gone.
+ */
+int confine_wait_go(struct err *e);
 
 #endif

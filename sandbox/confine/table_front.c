@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The system calls of glovebox-front: its loop, connections of the listening socket that it was given, SQLite in front/, reads in
+ * images/ and journals/. It starts nothing and connects to nothing but stages.
+ */
+#include <sys/socket.h>
+
+#include "sandbox/confine/rows.h"
+
+static const struct confine_rule rules[] = {
+	ROWS_PROCESS,
+	ROWS_LOOP,
+	ROWS_SOCKETS,
+	ROWS_FILES,
+	ROWS_DANGEROUS,
+	DENY(execve, EPERM),
+	DENY(execveat, EPERM),
+	/* libmicrohttpd */
+	PLAIN(sendfile),
+	/* SQLite, the audit log */
+	PLAIN(chmod), PLAIN(fallocate), PLAIN(fchmod), PLAIN(fchown), PLAIN(flock), PLAIN(link), PLAIN(mkdir), PLAIN(mkdirat),
+	PLAIN(pwrite64), PLAIN(pwritev), PLAIN(preadv), PLAIN(rename), PLAIN(renameat), PLAIN(renameat2), PLAIN(rmdir), PLAIN(umask),
+	PLAIN(unlink), PLAIN(unlinkat), PLAIN(utime), PLAIN(utimensat), PLAIN(utimes),
+};
+
+TABLE(confine_front, "front", rules, ENOSYS);

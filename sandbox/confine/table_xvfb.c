@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The system calls of Xvfb, with those of the shell and the keyboard compiler that it runs at its start, and near kin that
+ * another build of its libraries may use instead. It listens on a Unix socket and maps what its clients pass.
+ */
+#include <sys/socket.h>
+
+#include "sandbox/confine/rows.h"
+
+static const struct confine_rule rules[] = {
+	ROWS_PROCESS,
+	ROWS_LOOP,
+	ROWS_SOCKETS,
+	ROWS_FILES,
+	ROWS_DANGEROUS,
+	PLAIN(bind), PLAIN(listen), PLAIN(shmat), PLAIN(fallocate),
+	/* its lock file, its socket, the compiled keyboard map */
+	PLAIN(chmod), PLAIN(fchmod), PLAIN(fchown), PLAIN(link), PLAIN(umask), PLAIN(unlink),
+	/* sh and xkbcomp */
+	PLAIN(chdir), PLAIN(clone), PLAIN(execve), PLAIN(fork), PLAIN(getpgrp), PLAIN(kill), PLAIN(pipe), PLAIN(sendfile),
+	PLAIN(setgid), PLAIN(setpgid), PLAIN(setresuid), PLAIN(setuid), PLAIN(vfork), PLAIN(wait4), PLAIN(waitid),
+};
+
+TABLE(confine_xvfb, "xvfb", rules, ENOSYS);

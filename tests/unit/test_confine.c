@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* links: sandbox/confine */
+/* The system call tables, tried in children that load them: what each must refuse, and with which answer. No root needed. */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <netinet/in.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/personality.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "sandbox/confine/confine.h"
+#include "session/base/util.h"
+
+#define KILLED 1000 /* the filter ended the process */
+
+/* One call and its expected errno: 0 is success or any error that is the kernel's own, not the filter's. */
+struct probe {
+	const char *name;
+	long number;
+	long args[4];
+	int expect;
+};
+
+static void load(const struct confine_table *const *tables)
+{
+	struct err e = {0};
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+		_exit(250);
+	for (; *tables; tables++)
+		if (confine_load(*tables, &e) < 0) {
+			fprintf(stderr, "%s: %s\n", (*tables)->name, e.msg);
+			_exit(251);
+		}
+}
+
+/* The errno of a call made in a child under the tables, 0 on success, KILLED. */
+static int run(const struct confine_table *const *tables, const struct probe *probe)
+{
+	pid_t pid = fork();
+	int status = 0;
+
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		long result;
+
+		load(tables);
+		result = syscall(probe->number, probe->args[0], probe->args[1], probe->args[2], probe->args[3]);
+		if (probe->number == SYS_clone && result == 0)
+			_exit(0);
+		_exit(result < 0 ? errno : 0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	if (WIFSIGNALED(status))
+		return WTERMSIG(status) == SIGSYS ? KILLED : -WTERMSIG(status);
+	return WEXITSTATUS(status);
+}
+
+static void run_all(const struct confine_table *const *tables, const struct probe *probes, size_t n)
+{
+	int wrong = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		int got = run(tables, &probes[i]);
+		bool right = got == probes[i].expect;
+
+		/* What is allowed may still fail for a reason of the kernel's: a jail's uid, a missing device. */
+		if (probes[i].expect == 0)
+			right = got != ENOSYS && got != KILLED && got < 200;
+		if (!right) {
+			print_error("%s %s: expected %d, got %d\n", tables[0]->name, probes[i].name, probes[i].expect, got);
+			wrong++;
+		}
+	}
+	assert_int_equal(wrong, 0);
+}
+
+static const struct confine_table *const APP[] = {&confine_app_deny, &confine_app, NULL};
+static const struct confine_table *const STAGE[] = {&confine_stage, NULL};
+static const struct confine_table *const FRONT[] = {&confine_front, NULL};
+static const struct confine_table *const XVFB[] = {&confine_xvfb, NULL};
+static const struct confine_table *const WM[] = {&confine_wm, NULL};
+static const struct confine_table *const WARDEN[] = {&confine_warden, NULL};
+
+#define HIGH 0x100000000L /* bits that the kernel does not look at */
+
+static void test_app(void **state)
+{
+	const struct probe probes[] = {
+		{"unshare mnt", SYS_unshare, {CLONE_NEWNS}, EPERM},
+		{"unshare user+mnt", SYS_unshare, {CLONE_NEWUSER | CLONE_NEWNS}, EPERM},
+		{"unshare user+uts", SYS_unshare, {CLONE_NEWUSER | CLONE_NEWUTS}, EPERM},
+		{"unshare user+cgroup", SYS_unshare, {CLONE_NEWUSER | CLONE_NEWCGROUP}, EPERM},
+		{"unshare user+time", SYS_unshare, {CLONE_NEWUSER | 0x80}, EPERM},
+		{"unshare user+net+pid", SYS_unshare, {CLONE_NEWUSER | CLONE_NEWNET | CLONE_NEWPID}, 0},
+		{"clone user+mnt", SYS_clone, {CLONE_NEWUSER | CLONE_NEWNS | SIGCHLD}, EPERM},
+		{"clone uts", SYS_clone, {CLONE_NEWUTS | SIGCHLD}, EPERM},
+		{"clone", SYS_clone, {SIGCHLD}, 0},
+		{"clone3", SYS_clone3, {0, 0}, ENOSYS},
+		{"mount", SYS_mount, {0}, EPERM},
+		{"fsopen", SYS_fsopen, {0}, EPERM},
+		{"setns", SYS_setns, {-1, 0}, EPERM},
+		{"ptrace", SYS_ptrace, {0}, EPERM},
+		{"bpf", SYS_bpf, {0}, EPERM},
+		{"keyctl", SYS_keyctl, {0}, EPERM},
+		{"userfaultfd", SYS_userfaultfd, {0}, ENOSYS},
+		{"io_uring_setup", SYS_io_uring_setup, {0}, ENOSYS},
+		{"shmget", SYS_shmget, {0}, ENOSYS},
+		{"unknown call", 600, {0}, ENOSYS},
+		{"x32", 0x40000000L | SYS_getpid, {0}, KILLED},
+		{"socket unix", SYS_socket, {AF_UNIX, SOCK_STREAM, 0}, 0},
+		{"socket tcp", SYS_socket, {AF_INET, SOCK_STREAM | SOCK_CLOEXEC, IPPROTO_TCP}, 0},
+		{"socket udp6", SYS_socket, {AF_INET6, SOCK_DGRAM | SOCK_NONBLOCK, 0}, 0},
+		{"socket tcp, high bits", SYS_socket, {HIGH | AF_INET, HIGH | SOCK_STREAM, HIGH}, 0},
+		{"socket raw", SYS_socket, {AF_INET, SOCK_RAW, IPPROTO_ICMP}, ENOSYS},
+		{"socket raw, high bits", SYS_socket, {HIGH | AF_INET, HIGH | SOCK_RAW, IPPROTO_ICMP}, ENOSYS},
+		{"socket ping", SYS_socket, {AF_INET, SOCK_DGRAM, IPPROTO_ICMP}, ENOSYS},
+		{"socket mptcp", SYS_socket, {AF_INET, SOCK_STREAM, 262}, ENOSYS},
+		{"socket sctp", SYS_socket, {AF_INET, SOCK_STREAM, IPPROTO_SCTP}, ENOSYS},
+		{"socket netlink", SYS_socket, {AF_NETLINK, SOCK_RAW, 0}, ENOSYS},
+		{"socket packet", SYS_socket, {AF_PACKET, SOCK_RAW, 0}, ENOSYS},
+		{"socket vsock", SYS_socket, {AF_VSOCK, SOCK_STREAM, 0}, ENOSYS},
+		{"socket alg", SYS_socket, {AF_ALG, SOCK_SEQPACKET, 0}, ENOSYS},
+		{"ioctl TIOCSTI", SYS_ioctl, {-1, TIOCSTI, 0}, EPERM},
+		{"ioctl TIOCSTI, high bits", SYS_ioctl, {-1, HIGH | TIOCSTI, 0}, EPERM},
+		{"ioctl TIOCLINUX", SYS_ioctl, {-1, TIOCLINUX, 0}, EPERM},
+		{"ioctl TIOCSETD", SYS_ioctl, {-1, TIOCSETD, 0}, EPERM},
+		{"ioctl FIONREAD", SYS_ioctl, {-1, FIONREAD, 0}, EBADF},
+		{"setsockopt replace", SYS_setsockopt, {-1, IPPROTO_IP, 64, 0}, EPERM},
+		{"setsockopt replace 6", SYS_setsockopt, {-1, IPPROTO_IPV6, 64, 0}, EPERM},
+		{"setsockopt", SYS_setsockopt, {-1, SOL_SOCKET, 64, 0}, EBADF},
+		{"personality ask", SYS_personality, {0xFFFFFFFFL}, 0},
+		{"personality no randomize", SYS_personality, {ADDR_NO_RANDOMIZE}, ENOSYS},
+	};
+
+	(void)state;
+	run_all(APP, probes, ARRAY_LEN(probes));
+}
+
+/* What no daemon may do; execve and fork are rows of their own, since Xvfb has them. */
+static void test_daemons(void **state)
+{
+	const struct probe probes[] = {
+		{"ptrace", SYS_ptrace, {0}, EPERM},
+		{"mount", SYS_mount, {0}, EPERM},
+		{"bpf", SYS_bpf, {0}, EPERM},
+		{"setns", SYS_setns, {-1, 0}, EPERM},
+		{"unshare", SYS_unshare, {CLONE_NEWUSER}, ENOSYS},
+		{"socket inet", SYS_socket, {AF_INET, SOCK_STREAM, 0}, ENOSYS},
+		{"socket netlink", SYS_socket, {AF_NETLINK, SOCK_RAW, 0}, ENOSYS},
+		{"socket unix", SYS_socket, {AF_UNIX, SOCK_STREAM, 0}, 0},
+		{"openat", SYS_openat, {AT_FDCWD, (long)"/", O_RDONLY}, 0},
+		{"x32", 0x40000000L | SYS_getpid, {0}, KILLED},
+	};
+	const struct confine_table *const *all[] = {STAGE, FRONT, XVFB, WM};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(all); i++)
+		run_all(all[i], probes, ARRAY_LEN(probes));
+}
+
+static void test_starting_programs(void **state)
+{
+	const struct probe exec_denied[] = {{"execve", SYS_execve, {0}, EPERM}, {"execveat", SYS_execveat, {0}, EPERM}};
+	const struct probe fork_unknown[] = {{"clone", SYS_clone, {SIGCHLD}, ENOSYS}, {"fork", SYS_fork, {0}, ENOSYS},
+	                                     {"vfork", SYS_vfork, {0}, ENOSYS}, {"clone3", SYS_clone3, {0}, ENOSYS}};
+
+	(void)state;
+	run_all(STAGE, exec_denied, ARRAY_LEN(exec_denied));
+	run_all(FRONT, exec_denied, ARRAY_LEN(exec_denied));
+	run_all(STAGE, fork_unknown, ARRAY_LEN(fork_unknown));
+	run_all(FRONT, fork_unknown, ARRAY_LEN(fork_unknown));
+	run_all(WM, fork_unknown, ARRAY_LEN(fork_unknown));
+}
+
+static void test_journal_cannot_be_undone(void **state)
+{
+	const struct probe probes[] = {
+		{"truncate", SYS_truncate, {0}, ENOSYS}, {"rename", SYS_rename, {0}, ENOSYS},
+		{"unlink", SYS_unlink, {0}, ENOSYS},     {"pwrite64", SYS_pwrite64, {-1}, ENOSYS},
+	};
+
+	(void)state;
+	run_all(STAGE, probes, ARRAY_LEN(probes));
+}
+
+static void test_warden(void **state)
+{
+	const struct probe probes[] = {
+		{"ptrace", SYS_ptrace, {0}, EPERM},
+		{"kexec_load", SYS_kexec_load, {0}, EPERM},
+		{"init_module", SYS_init_module, {0}, EPERM},
+		{"bpf", SYS_bpf, {0}, EPERM},
+		{"unshare", SYS_unshare, {CLONE_FILES}, 0},
+		{"getpid", SYS_getpid, {0}, 0},
+		{"x32", 0x40000000L | SYS_getpid, {0}, KILLED},
+	};
+
+	(void)state;
+	run_all(WARDEN, probes, ARRAY_LEN(probes));
+}
+
+#ifdef __x86_64__
+/* The 32-bit gate has other numbers, so the filter would judge the wrong call. */
+static void test_int80_kills(void **state)
+{
+	pid_t pid = fork();
+	int status = 0;
+
+	(void)state;
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		long result;
+
+		load(APP);
+		__asm__ volatile("int $0x80" : "=a"(result) : "a"(20L) : "memory", "r8", "r9", "r10", "r11");
+		_exit(result > 0 ? 0 : 1);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFSIGNALED(status));
+	assert_int_equal(WTERMSIG(status), SIGSYS);
+}
+#endif
+
+static void test_compiled_is_sealed_and_loads(void **state)
+{
+	const struct probe mount_probe = {"mount", SYS_mount, {0}, EPERM};
+	struct err e = {0};
+	auto_fd fd = -1;
+	struct stat st;
+	pid_t pid;
+	int status = 0;
+
+	(void)state;
+	assert_int_equal(confine_compile(&confine_xvfb, &fd, &e), 0);
+	assert_int_equal(fstat(fd, &st), 0);
+	assert_int_equal(st.st_size % (off_t)sizeof(struct sock_filter), 0);
+	assert_int_equal(write(fd, "x", 1), -1);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || confine_load_compiled(fd, &e) < 0)
+			_exit(1);
+		_exit(syscall(mount_probe.number, 0, 0, 0, 0, 0) < 0 && errno == EPERM ? 42 : 2);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(WEXITSTATUS(status), 42);
+}
+
+static void test_load_refuses_what_is_no_filter(void **state)
+{
+	struct err e = {0};
+	FILE *file = tmpfile();
+
+	(void)state;
+	assert_non_null(file);
+	assert_int_equal(confine_load_compiled(fileno(file), &e), -1);
+	assert_int_equal(fprintf(file, "xyz"), 3);
+	assert_int_equal(fflush(file), 0);
+	assert_int_equal(confine_load_compiled(fileno(file), &e), -1);
+	assert_int_equal(fclose(file), 0);
+}
+
+static void test_unknown_name_is_refused(void **state)
+{
+	static const struct confine_rule rules[] = {{.syscall = "no_such_call"}};
+	const struct confine_table table = {"test", rules, 1, ENOSYS};
+	struct err e = {0};
+	int fd = -1;
+
+	(void)state;
+	assert_int_equal(confine_compile(&table, &fd, &e), -1);
+	assert_non_null(strstr(e.msg, "no_such_call"));
+	assert_int_equal(fd, -1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_app),
+		cmocka_unit_test(test_daemons),
+		cmocka_unit_test(test_starting_programs),
+		cmocka_unit_test(test_journal_cannot_be_undone),
+		cmocka_unit_test(test_warden),
+#ifdef __x86_64__
+		cmocka_unit_test(test_int80_kills),
+#endif
+		cmocka_unit_test(test_compiled_is_sealed_and_loads),
+		cmocka_unit_test(test_load_refuses_what_is_no_filter),
+		cmocka_unit_test(test_unknown_name_is_refused),
+	};
+
+	return cmocka_run_group_tests_name("confine", tests, NULL, NULL);
+}
