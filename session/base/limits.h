@@ -12,6 +12,7 @@
 #define LIMIT_ACTIONS 256                     /* actions in one call */
 #define LIMIT_TEXT_BYTES (400 * 1024)         /* UTF-8 bytes of one `type` (100,000 characters) */
 #define LIMIT_TEXT_CHARS 100000
+#define LIMIT_CHORD_KEYS 8                    /* keys that are pressed together */
 #define LIMIT_PATH_POINTS 256                 /* points of a drag */
 #define LIMIT_WAITING_CALLS 32                /* calls of one session that wait for their turn */
 #define LIMIT_CALL_MS 300000                  /* timeout_ms of a call, at most */
