@@ -254,7 +254,7 @@ static bool find_name(struct token token, struct keyname *out)
 	const struct row *row;
 	uint32_t keysym = of_single(token);
 
-	if (memchr(token.text, '\0', token.len))
+	if (token.len > 0 && memchr(token.text, '\0', token.len))
 		return false;
 	normalise(token, name);
 	row = keysym == XKB_KEY_NoSymbol && *name ? find_spelling(name) : NULL;
@@ -349,11 +349,11 @@ static int add_key(const struct parser *p, struct token token, struct keyname ke
 
 static struct token trimmed(struct token token)
 {
-	while (token.len > 0 && strchr(" \t\r\n", token.text[0])) {
+	while (token.len > 0 && isspace((unsigned char)token.text[0])) {
 		token.text++;
 		token.len--;
 	}
-	while (token.len > 0 && strchr(" \t\r\n", token.text[token.len - 1]))
+	while (token.len > 0 && isspace((unsigned char)token.text[token.len - 1]))
 		token.len--;
 	return token;
 }
