@@ -15,7 +15,15 @@
 
 #include "session/base/util.h"
 
-#ifdef __SANITIZE_ADDRESS__
+/* The address sanitizer must know of every change of stacks; gcc and clang say differently that they build for it. */
+#if defined(__SANITIZE_ADDRESS__)
+#define UNDER_ASAN
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define UNDER_ASAN
+#endif
+#endif
+#ifdef UNDER_ASAN
 #include <sanitizer/common_interface_defs.h>
 #endif
 
@@ -36,7 +44,7 @@ struct co {
 	struct loop_timer *timer;
 	struct co_event *event;
 	struct co *next_waiter;
-#ifdef __SANITIZE_ADDRESS__
+#ifdef UNDER_ASAN
 	void *fake_stack;
 	const void *caller_stack;
 	size_t caller_stack_size;
@@ -58,7 +66,7 @@ static size_t page_size(void)
 
 static void entered(struct co *co)
 {
-#ifdef __SANITIZE_ADDRESS__
+#ifdef UNDER_ASAN
 	__sanitizer_finish_switch_fiber(co->fake_stack, &co->caller_stack, &co->caller_stack_size);
 #else
 	(void)co;
@@ -68,7 +76,7 @@ static void entered(struct co *co)
 /* From the coroutine back to the loop. */
 static void leave(struct co *co)
 {
-#ifdef __SANITIZE_ADDRESS__
+#ifdef UNDER_ASAN
 	__sanitizer_start_switch_fiber(co->finished ? NULL : &co->fake_stack, co->caller_stack, co->caller_stack_size);
 #endif
 	(void)swapcontext(&co->context, &co->caller);
@@ -88,7 +96,7 @@ static void trampoline(void)
 static void resume(void *arg)
 {
 	struct co *co = arg;
-#ifdef __SANITIZE_ADDRESS__
+#ifdef UNDER_ASAN
 	void *fake_stack = NULL;
 
 	__sanitizer_start_switch_fiber(&fake_stack, co->stack + page_size(), STACK_BYTES);
@@ -97,7 +105,7 @@ static void resume(void *arg)
 	current = co;
 	(void)swapcontext(&co->caller, &co->context);
 	current = NULL;
-#ifdef __SANITIZE_ADDRESS__
+#ifdef UNDER_ASAN
 	__sanitizer_finish_switch_fiber(fake_stack, NULL, NULL);
 #endif
 	if (co->finished) {
@@ -108,9 +116,12 @@ static void resume(void *arg)
 
 static void wake(struct co *co, enum wake reason)
 {
-	if (!co->waiting || co->scheduled)
+	if (!co->waiting)
 		return;
-	co->wake = reason;
+	if (co->wake != WAKE_READY) /* ready and late at once: ready counts */
+		co->wake = reason;
+	if (co->scheduled)
+		return;
 	co->scheduled = true;
 	loop_defer(co->loop, resume, co);
 }
@@ -186,6 +197,7 @@ static void forget_event(struct co *co)
 			break;
 		}
 	co->event = NULL;
+	co->next_waiter = NULL;
 }
 
 /* Gives up the processor until a wake; the caller has armed what wakes it. */
@@ -240,17 +252,25 @@ int co_wait_fd(int fd, uint32_t events, int64_t deadline_ms, struct err *e)
 int co_wait_event(struct co_event *event, int64_t deadline_ms, struct err *e)
 {
 	struct co *co = running();
+	struct co **end = &event->waiters;
 
 	if (must_stop(co))
 		return cancelled(e);
 	co->event = event;
-	co->next_waiter = event->waiters;
-	event->waiters = co;
+	while (*end)
+		end = &(*end)->next_waiter;
+	*end = co;
 	return wait_armed(co, deadline_ms, e);
 }
 
 void co_signal(struct co_event *event)
 {
-	for (struct co *co = event->waiters; co; co = co->next_waiter)
+	while (event->waiters) {
+		struct co *co = event->waiters;
+
+		event->waiters = co->next_waiter;
+		co->next_waiter = NULL;
+		co->event = NULL;
 		wake(co, WAKE_READY);
+	}
 }

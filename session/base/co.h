@@ -20,7 +20,8 @@
 struct co;
 typedef void co_fn(void *arg);
 
-/* A thing that coroutines wait for and others signal. Zero-initialised is ready to use; must outlive its waiters. */
+/* A thing that coroutines wait for and others signal. Zero-initialised is ready to use; must outlive its waiters' waits, which
+ * co_signal ends. */
 struct co_event {
 	struct co *waiters;
 };
@@ -44,7 +45,7 @@ void co_unshield(void);
 int co_wait_until(int64_t at_ms, struct err *e); /* returns 0 at at_ms; there is no time-out */
 int co_wait_fd(int fd, uint32_t events, int64_t deadline_ms, struct err *e);
 int co_wait_event(struct co_event *event, int64_t deadline_ms, struct err *e);
-/* Wakes every coroutine that waits for the event. */
+/* Wakes every coroutine that waits for the event, those that have waited longest first. */
 void co_signal(struct co_event *event);
 
 #endif

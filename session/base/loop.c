@@ -45,6 +45,7 @@ struct loop {
 	int epoll_fd;
 	bool stopped;
 	struct loop_timer *timers;   /* soonest first */
+	struct loop_timer *due;      /* those of this turn that still have to be called */
 	struct loop_timer *deferred; /* in order of arrival */
 	struct loop_source *dead;
 	struct signals *signals;
@@ -93,6 +94,7 @@ void loop_destroy(struct loop *loop)
 		free(loop->signals);
 	}
 	free_timers(loop->timers);
+	free_timers(loop->due);
 	free_timers(loop->deferred);
 	bury(loop);
 	util_close_fd(&loop->epoll_fd);
@@ -141,19 +143,23 @@ struct loop_timer *loop_at(struct loop *loop, int64_t at_ms, loop_timer_fn *fn, 
 	return timer;
 }
 
+static bool unlink_timer(struct loop_timer **list, const struct loop_timer *timer)
+{
+	while (*list && *list != timer)
+		list = &(*list)->next;
+	if (!*list)
+		return false;
+	*list = timer->next;
+	return true;
+}
+
 void loop_cancel(struct loop_timer *timer)
 {
-	struct loop_timer **place;
-
 	if (!timer)
 		return;
-	for (place = &timer->loop->timers; *place; place = &(*place)->next)
-		if (*place == timer) {
-			*place = timer->next;
-			free(timer);
-			return;
-		}
-	DIE("a timer was cancelled that is not waiting");
+	if (!unlink_timer(&timer->loop->timers, timer) && !unlink_timer(&timer->loop->due, timer))
+		DIE("a timer was cancelled that is not waiting");
+	free(timer);
 }
 
 void loop_defer(struct loop *loop, loop_timer_fn *fn, void *arg)
@@ -213,32 +219,43 @@ static void run_deferred(struct loop *loop)
 	}
 }
 
+/* A timer that is set meanwhile belongs to the next turn, also if it is due: it must not keep the loop from its descriptors. */
 static void run_timers(struct loop *loop)
 {
 	int64_t now = util_now_ms();
+	struct loop_timer **end = &loop->timers;
 
-	while (loop->timers && loop->timers->at_ms <= now) {
-		struct loop_timer due = *loop->timers;
+	while (*end && (*end)->at_ms <= now)
+		end = &(*end)->next;
+	if (end == &loop->timers)
+		return;
+	loop->due = loop->timers;
+	loop->timers = *end;
+	*end = NULL;
+	while (loop->due) {
+		struct loop_timer timer = *loop->due;
 
-		free(loop->timers);
-		loop->timers = due.next;
-		due.fn(due.arg);
+		free(loop->due);
+		loop->due = timer.next;
+		timer.fn(timer.arg);
 	}
 }
 
 static int wait_ms(const struct loop *loop, int max_wait_ms)
 {
+	const int64_t hour = 3600 * 1000;
+	int64_t now = util_now_ms();
 	int64_t left;
 
 	if (loop->deferred)
 		return 0;
 	if (!loop->timers)
 		return max_wait_ms;
-	left = loop->timers->at_ms - util_now_ms();
-	if (left < 0)
-		left = 0;
-	if (left > 3600 * 1000)
-		left = 3600 * 1000;
+	if (loop->timers->at_ms <= now)
+		return 0;
+	left = loop->timers->at_ms - now;
+	if (left > hour)
+		left = hour;
 	return max_wait_ms >= 0 && max_wait_ms < left ? max_wait_ms : (int)left;
 }
 

@@ -21,7 +21,8 @@ typedef void loop_timer_fn(void *arg);
 typedef void loop_signal_fn(void *arg, int signo);
 
 struct loop *loop_create(struct err *e);
-void loop_destroy(struct loop *loop); /* NULL is fine; watched descriptors stay open, they are their owners' */
+/* NULL is fine. Not from a callback. Sources are to be removed before; timers and deferred calls that wait are dropped. */
+void loop_destroy(struct loop *loop);
 
 /* Watches fd for `events`; the descriptor stays the caller's and must be removed before it is closed. DIE on no memory; a
  * descriptor that epoll refuses is a programmer error. */
@@ -29,7 +30,7 @@ struct loop_source *loop_add(struct loop *loop, int fd, uint32_t events, loop_fd
 void loop_modify(struct loop_source *source, uint32_t events);
 void loop_remove(struct loop_source *source); /* NULL is fine */
 
-/* Calls fn once, at `at_ms` or as soon after as the loop comes round. */
+/* Calls fn once, at `at_ms` or as soon after as the loop comes round: never inside this call, nor in the present turn's timers. */
 struct loop_timer *loop_at(struct loop *loop, int64_t at_ms, loop_timer_fn *fn, void *arg);
 void loop_cancel(struct loop_timer *timer); /* NULL is fine; must not be called after the timer fired */
 
