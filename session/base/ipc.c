@@ -82,11 +82,12 @@ ssize_t ipc_recv(int sock, void *data, size_t max, int *fds, size_t max_fds, siz
 	if (n < 0)
 		return err_sys(e, "receiving a record");
 	count = take_fds(&msg, fds, max_fds);
-	if ((msg.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) || count > max_fds) {
+	/* An empty record looks like the end of file; one with descriptors can only be meant to leak them. */
+	if ((msg.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) || count > max_fds || (n == 0 && count > 0)) {
 		for (size_t i = 0; i < count && i < max_fds; i++)
 			util_close_fd(&fds[i]);
 		errno = EMSGSIZE;
-		return err_sys(e, "a record is longer than %zu bytes or brings more than %zu descriptors", max, max_fds);
+		return err_sys(e, "a record is empty, longer than %zu bytes or brings more than %zu descriptors", max, max_fds);
 	}
 	*n_fds = count;
 	return n;
@@ -99,6 +100,7 @@ struct ipc_stream {
 	void *arg;
 	struct loop_source *source;
 	bool paused, broken, want_write;
+	bool deaf;      /* the peer takes no more */
 	int busy;       /* callbacks of ours on the stack: free later */
 	bool destroyed;
 	char *in;       /* a header and one frame */
@@ -142,9 +144,18 @@ static void break_off(struct ipc_stream *stream, const char *why)
 	stream->ops->closed(stream->arg, why);
 }
 
-/* False when the peer is gone: the loop is told so too (EPOLLHUP), and it is there that the stream breaks off, so that no sender
- * is called back from inside its own call. */
-static bool flush_out(struct ipc_stream *stream)
+/* The peer takes no more. It may have last words, and no sender may be called back from inside its own call: so the socket is shut
+ * down, and the loop reads what there is up to the end of file. */
+static void give_up(struct ipc_stream *stream)
+{
+	stream->deaf = true;
+	stream->out_len = 0;
+	stream->want_write = false;
+	watch(stream);
+	(void)shutdown(stream->fd, SHUT_RDWR);
+}
+
+static void flush_out(struct ipc_stream *stream)
 {
 	while (stream->out_len > 0) {
 		ssize_t n = send(stream->fd, stream->out + stream->out_start, stream->out_len, MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -153,8 +164,10 @@ static bool flush_out(struct ipc_stream *stream)
 			continue;
 		if (n < 0 && errno == EAGAIN)
 			break;
-		if (n < 0)
-			return false;
+		if (n < 0) {
+			give_up(stream);
+			return;
+		}
 		stream->out_start += (size_t)n;
 		stream->out_len -= (size_t)n;
 	}
@@ -166,7 +179,6 @@ static bool flush_out(struct ipc_stream *stream)
 		if (!stream->want_write && stream->ops->drained)
 			stream->ops->drained(stream->arg);
 	}
-	return true;
 }
 
 /* Hands over every whole frame of the in buffer. */
@@ -194,24 +206,24 @@ static void deliver(struct ipc_stream *stream)
 	stream->in_len -= at;
 }
 
+/* Reads once: if more is there, the loop comes back after others had their turn. */
 static void read_in(struct ipc_stream *stream)
 {
 	const size_t room = sizeof(struct ipc_frame_head) + LIMIT_FRAME_BYTES;
+	ssize_t n;
 
-	while (!stream->broken && !stream->destroyed && !stream->paused) {
-		ssize_t n = recv(stream->fd, stream->in + stream->in_len, room - stream->in_len, MSG_DONTWAIT);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0 && errno == EAGAIN)
-			return;
-		if (n <= 0) {
-			break_off(stream, NULL);
-			return;
-		}
-		stream->in_len += (size_t)n;
-		deliver(stream);
+	deliver(stream); /* what a pause has left in the buffer */
+	if (stream->broken || stream->destroyed || stream->paused)
+		return;
+	n = recv(stream->fd, stream->in + stream->in_len, room - stream->in_len, MSG_DONTWAIT);
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (n <= 0) {
+		break_off(stream, NULL);
+		return;
 	}
+	stream->in_len += (size_t)n;
+	deliver(stream);
 }
 
 static void on_ready(void *arg, uint32_t events)
@@ -219,8 +231,8 @@ static void on_ready(void *arg, uint32_t events)
 	struct ipc_stream *stream = arg;
 
 	enter(stream);
-	if ((events & EPOLLOUT) && !flush_out(stream))
-		break_off(stream, NULL);
+	if (events & EPOLLOUT)
+		flush_out(stream);
 	if (events & (EPOLLIN | EPOLLHUP | EPOLLERR | EPOLLRDHUP)) {
 		/* A peer that left is told at once, also to one that has paused reading. */
 		if (stream->paused && (events & (EPOLLHUP | EPOLLERR | EPOLLRDHUP)))
@@ -272,13 +284,13 @@ void ipc_stream_send(struct ipc_stream *stream, uint16_t kind, uint16_t flags, c
 
 	if (len > LIMIT_FRAME_BYTES)
 		DIE("a frame of %zu bytes", len);
-	if (stream->broken || stream->destroyed)
+	if (stream->broken || stream->destroyed || stream->deaf)
 		return;
 	append(stream, &head, sizeof(head));
 	if (len > 0)
 		append(stream, data, len);
 	if (!stream->want_write)
-		(void)flush_out(stream);
+		flush_out(stream);
 }
 
 size_t ipc_stream_queued(const struct ipc_stream *stream)
@@ -290,11 +302,7 @@ static void resume_reading(void *arg)
 {
 	struct ipc_stream *stream = arg;
 
-	if (!stream->destroyed && !stream->broken && !stream->paused) {
-		deliver(stream);
-		if (!stream->destroyed && !stream->broken)
-			read_in(stream);
-	}
+	read_in(stream);
 	leave(stream);
 }
 
