@@ -69,24 +69,29 @@ $(B)/$(1): $(call objs,$(DIRS_$(1))) $(B)/libbase.a
 endef
 $(foreach p,$(PROGRAMS),$(eval $(call PROGRAM,$(p))))
 
-# Unit tests: each tests/unit/test_NAME.c is one cmocka program; a line "/* links: DIR… */" in it names the folders it tests.
-UNIT := $(patsubst tests/unit/%.c,$(B)/unit/%,$(wildcard tests/unit/test_*.c))
+# Tests in C: each tests/unit/test_NAME.c is one cmocka program; a line "/* links: DIR… */" in it names the folders it tests. Those in
+# tests/x start an X server of their own, by tests/x/xserver.c.
+UNIT := $(patsubst tests/%.c,$(B)/%,$(wildcard tests/unit/test_*.c))
+XTESTS := $(patsubst tests/%.c,$(B)/%,$(wildcard tests/x/test_*.c))
 without_main = $(foreach o,$(1),$(if $(findstring /main_,$(o)),,$(o)))
-unit_dirs = $(shell sed -n 's|^/\* links: \(.*\) \*/|\1|p' tests/unit/$(1).c)
-define UNIT_TEST
-$(B)/unit/$(1): $(B)/tests/unit/$(1).o $(call without_main,$(call objs,$(call unit_dirs,$(1)))) $(B)/libbase.a
+test_dirs = $(shell sed -n 's|^/\* links: \(.*\) \*/|\1|p' tests/$(1).c)
+define TEST
+$(B)/$(1): $(B)/tests/$(1).o $(if $(filter x/%,$(1)),$(B)/tests/x/xserver.o) $(call without_main,$(call objs,$(call test_dirs,$(1)))) $(B)/libbase.a
 	@mkdir -p $$(@D)
 	@echo "  LINK  $(1)"
 	@$$(CC) $$(LDFLAGS) -o $$@ $$^ $$(shell pkg-config --libs cmocka $(PKGS))
 endef
-$(foreach t,$(notdir $(UNIT)),$(eval $(call UNIT_TEST,$(t))))
+$(foreach t,$(UNIT) $(XTESTS),$(eval $(call TEST,$(t:$(B)/%=%))))
 
 $(B)/unit/test_init_run: | $(B)/glovebox-init $(B)/glovebox-launch
 
-unit-programs: $(UNIT)
+unit-programs: $(UNIT) $(XTESTS)
 
 unit: unit-programs
 	@for t in $(UNIT); do $$t || exit 1; done
+
+xtests: $(XTESTS)
+	@for t in $(XTESTS); do $$t || exit 1; done
 
 run:
 	@STATE=$(STATE) session/run
@@ -97,6 +102,6 @@ check:
 clean:
 	rm -rf build build-*
 
-.PHONY: all unit unit-programs run check clean
+.PHONY: all unit unit-programs xtests run check clean
 .DELETE_ON_ERROR:
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

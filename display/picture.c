@@ -17,6 +17,8 @@ static int look_at_cursor(struct display *display, xcb_xfixes_get_cursor_image_r
 	xcb_xfixes_get_cursor_image_reply_t *reply;
 	void *got = NULL;
 
+	if (display->x->lost)
+		return err_set(e, ERR_GONE, NULL, "the display of this session is gone");
 	if (xconn_reply(display->x, xcb_xfixes_get_cursor_image(display->x->xcb).sequence, &got, e) < 0)
 		return -1;
 	reply = got;
@@ -110,26 +112,40 @@ static struct display_picture copy_of(const struct display_picture *picture)
 	return copy;
 }
 
-int display_picture(struct display *display, const struct display_request *asked, struct display_picture *out, struct err *e)
+static int look(struct display *display, const struct display_request *request, struct display_picture *out, struct err *e)
 {
-	struct display_request request = complete(display, asked);
 	auto_free xcb_xfixes_get_cursor_image_reply_t *cursor = NULL;
 	struct display_picture picture;
 
 	/* Either way a round trip: changes that the server has told until now are known after it. */
-	if (request.no_cursor ? xconn_sync(display->x, e) < 0 : look_at_cursor(display, &cursor, e) < 0)
+	if (request->no_cursor ? xconn_sync(display->x, e) < 0 : look_at_cursor(display, &cursor, e) < 0)
 		return -1;
-	if (display->last.bytes && display->last.frame == display->frame && same_request(&display->last_request, &request)) {
+	if (display->last.bytes && display->last.frame == display->frame && same_request(&display->last_request, request)) {
 		*out = copy_of(&display->last);
 		return 0;
 	}
-	if (take(display, &request, cursor, &picture, e) < 0)
+	if (take(display, request, cursor, &picture, e) < 0)
 		return -1;
 	free(display->last.bytes);
 	display->last = copy_of(&picture);
-	display->last_request = request;
+	display->last_request = *request;
 	*out = picture;
 	return 0;
+}
+
+int display_picture(struct display *display, const struct display_request *asked, struct display_picture *out, struct err *e)
+{
+	struct display_request request = complete(display, asked);
+	int rc;
+
+	while (display->looking)
+		if (co_wait_event(&display->looked, CO_FOREVER, e) < 0)
+			return -1;
+	display->looking = true;
+	rc = look(display, &request, out, e);
+	display->looking = false;
+	co_signal(&display->looked);
+	return rc;
 }
 
 static const struct field space_fields[] = {

@@ -139,7 +139,7 @@ uint64_t display_frame(const struct display *display)
 	return display->frame;
 }
 
-/* Asks the server to write the region into the segment, and copies it out. */
+/* Asks the server to write the region into the segment, and copies it out. A request that was given up is answered before the next one. */
 static int fetch(struct display *display, int x, int y, struct image *image, struct err *e)
 {
 	auto_free void *reply = NULL;
@@ -157,19 +157,11 @@ static int fetch(struct display *display, int x, int y, struct image *image, str
 int screen_capture(struct display *display, int x, int y, int width, int height, struct image *image, struct err *e)
 {
 	struct image taken = {.width = width, .height = height};
-	int rc;
 
-	while (display->capturing)
-		if (co_wait_event(&display->captured, CO_FOREVER, e) < 0)
-			return -1;
 	if (display->x->lost)
 		return err_set(e, ERR_GONE, NULL, "the display of this session is gone");
-	display->capturing = true;
 	taken.pixels = util_alloc((size_t)width * (size_t)height * sizeof(uint32_t));
-	rc = fetch(display, x, y, &taken, e);
-	display->capturing = false;
-	co_signal(&display->captured);
-	if (rc < 0) {
+	if (fetch(display, x, y, &taken, e) < 0) {
 		free(taken.pixels);
 		return -1;
 	}

@@ -25,8 +25,8 @@ struct display {
 	xcb_shm_seg_t segment;
 	uint32_t *shared;            /* the segment: the server writes here at any time, so nothing is looked at here */
 	size_t shared_bytes;
-	bool capturing;              /* one at a time */
-	struct co_event captured;
+	bool looking;                /* pictures are taken one at a time: the segment is one, and a silent server is not asked again and again */
+	struct co_event looked;
 
 	uint32_t cursor_serial;      /* the pointer as it was last drawn */
 	int cursor_x, cursor_y;

@@ -25,8 +25,8 @@
 #include "session/base/log.h"
 #include "session/base/util.h"
 
-/* Replies and events must have been seen for this many requests at the latest: Xlib waits for a reply of its own at 65,000. */
-#define UNSEEN_REQUESTS 16384
+/* The socket's buffer, as far as the kernel grants it: xcb writes only while a quarter of it at most is in use, and else blocks. */
+#define SEND_BUFFER_BYTES (512 * 1024)
 
 struct xconn_atom_row {
 	struct xconn_atom_row *next;
@@ -107,7 +107,6 @@ static void lose(struct xconn *x, const char *why)
 	loop_remove(x->source);
 	x->source = NULL;
 	co_signal(&x->readable);
-	co_signal(&x->writable);
 	x->tell = loop_at(x->loop, util_now_ms(), tell_lost, x);
 }
 
@@ -140,7 +139,7 @@ static void pump(struct xconn *x)
 		lose(x, "the connection broke");
 }
 
-/* Room for at least three quarters of the socket's buffer (some 150 KiB): what unix(7) calls writable. */
+/* At most a quarter of the socket's buffer (some 100 KiB) is in use. */
 static bool is_writable(const struct xconn *x)
 {
 	struct pollfd p = {.fd = xcb_get_file_descriptor(x->xcb), .events = POLLOUT};
@@ -156,7 +155,6 @@ static void on_socket(void *arg, uint32_t events)
 		x->flush_waits = false;
 		loop_modify(x->source, EPOLLIN);
 		xconn_flush(x);
-		co_signal(&x->writable);
 	}
 	pump(x);
 }
@@ -228,6 +226,7 @@ int xconn_open(struct xconn *x, struct loop *loop, const char *display, const ui
 		.on_lost = on_lost,
 		.on_lost_arg = arg,
 	};
+	(void)setsockopt(xcb_get_file_descriptor(x->xcb), SOL_SOCKET, SO_SNDBUF, &(int){SEND_BUFFER_BYTES}, sizeof(int));
 	x->source = loop_add(loop, xcb_get_file_descriptor(x->xcb), EPOLLIN, on_socket, x);
 	return 0;
 }
@@ -282,14 +281,14 @@ static int gone(struct err *e)
 	return err_set(e, ERR_GONE, NULL, "the display of this session is gone");
 }
 
-/* One wait for the server, which counts how long it has been silent. */
-static int wait_for(struct xconn *x, struct co_event *event, int64_t since_ms, struct err *e)
+/* One wait for the server to say something, which counts how long it has been silent. */
+static int wait_readable(struct xconn *x, int64_t since_ms, struct err *e)
 {
 	struct err wait = {0};
 
 	if (x->lost)
 		return gone(e);
-	if (co_wait_event(event, since_ms + LIMIT_X_WAIT_MS, &wait) == 0)
+	if (co_wait_event(&x->readable, since_ms + LIMIT_X_WAIT_MS, &wait) == 0)
 		return x->lost ? gone(e) : 0;
 	if (wait.code != ERR_TIMEOUT) {
 		if (e)
@@ -325,7 +324,7 @@ int xconn_reply(struct xconn *x, unsigned int sequence, void **reply, struct err
 		return gone(e);
 	xconn_flush(x);
 	while (!poll_reply(x, sequence, &got, &error))
-		if (wait_for(x, &x->readable, since_ms, e) < 0) {
+		if (wait_readable(x, since_ms, e) < 0) {
 			if (!x->lost)
 				xcb_discard_reply(x->xcb, sequence);
 			return -1;
@@ -353,21 +352,10 @@ int xconn_sync(struct xconn *x, struct err *e)
 	return xconn_reply(x, xcb_get_input_focus(x->xcb).sequence, &reply, e);
 }
 
+/* A round trip: the server has read everything, so the socket is empty, and Xlib knows that its requests were answered. */
 int xconn_room(struct xconn *x, struct err *e)
 {
-	int64_t since_ms = util_now_ms();
-
-	if (x->lost)
-		return gone(e);
-	xconn_flush(x);
-	while (x->flush_waits || !is_writable(x)) {
-		xconn_flush(x);
-		if (wait_for(x, &x->writable, since_ms, e) < 0)
-			return -1;
-	}
-	if (X_DPY_GET_REQUEST(x->dpy) - X_DPY_GET_LAST_REQUEST_READ(x->dpy) > UNSEEN_REQUESTS)
-		return xconn_sync(x, e);
-	return 0;
+	return xconn_sync(x, e);
 }
 
 int xconn_atom(struct xconn *x, const char *name, xcb_atom_t *atom, struct err *e)

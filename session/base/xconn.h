@@ -41,7 +41,6 @@ struct xconn {
 	struct xconn_atom_row *atoms;
 	uint64_t bytes_read;       /* of the server, when readable was last signalled */
 	struct co_event readable;  /* signalled whenever something was read from the server */
-	struct co_event writable;  /* signalled when the server takes requests again */
 	struct loop_timer *tell;   /* on_lost is called from the loop */
 	bool flush_waits;          /* the server's end is full: the flush happens when it reads on */
 	int64_t silent_since_ms;   /* when the first wait that it left unanswered began; 0 when it answers */
@@ -83,11 +82,11 @@ int xconn_sync(struct xconn *x, struct err *e);
 void xconn_flush(struct xconn *x);
 
 /* Bytes of requests without reply that may be made between two calls of xconn_room (an XTEST event takes 36). */
-#define XCONN_BATCH_BYTES (64 * 1024)
+#define XCONN_BATCH_BYTES (32 * 1024)
 
 /*
- * Sends what is buffered and waits until XCONN_BATCH_BYTES of requests can be made without blocking: call it before each such batch.
- * Errors as xconn_reply. Must run in a coroutine.
+ * Sends what is buffered and waits until the server has read it, so that XCONN_BATCH_BYTES of requests can be made without blocking: call
+ * it before each such batch. Errors as xconn_reply. Must run in a coroutine.
  */
 int xconn_room(struct xconn *x, struct err *e);
 

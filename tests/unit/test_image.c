@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* links: display */
+/* Pixels: PNG read back by libpng, blending, scaling. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <png.h>
+
+#include "display/encode.h"
+#include "display/image.h"
+#include "session/base/util.h"
+
+static struct image image_of(int width, int height)
+{
+	return (struct image){width, height, util_zalloc((size_t)width * (size_t)height * sizeof(uint32_t))};
+}
+
+/* What is in the PNG, as 0x00RRGGBB. */
+static struct image decode(const char *bytes, size_t len)
+{
+	png_image png = {.version = PNG_IMAGE_VERSION};
+
+	assert_true(png_image_begin_read_from_memory(&png, bytes, len));
+	assert_int_equal(png.format, PNG_FORMAT_RGB); /* no alpha */
+	png.format = PNG_FORMAT_BGRA;
+	struct image image = image_of((int)png.width, (int)png.height);
+
+	assert_true(png_image_finish_read(&png, NULL, image.pixels, 0, NULL));
+	for (int i = 0; i < image.width * image.height; i++)
+		image.pixels[i] &= 0xFFFFFF;
+	return image;
+}
+
+static void check_round_trip(int width, int height, unsigned int seed)
+{
+	struct image image = image_of(width, height), back;
+	struct err e;
+	char *bytes;
+	size_t len;
+
+	srand(seed);
+	for (int i = 0; i < width * height; i++)
+		image.pixels[i] = seed % 2 ? (uint32_t)rand() : (uint32_t)(i * 7);
+	assert_int_equal(encode_png(&image, &bytes, &len, &e), 0);
+	back = decode(bytes, len);
+	assert_int_equal(back.width, width);
+	assert_int_equal(back.height, height);
+	for (int i = 0; i < width * height; i++)
+		assert_int_equal(back.pixels[i], image.pixels[i] & 0xFFFFFF);
+	free(bytes);
+	free(image.pixels);
+	free(back.pixels);
+}
+
+static void test_png_reads_back(void **state)
+{
+	(void)state;
+	check_round_trip(1, 1, 1);
+	check_round_trip(3, 2, 2);
+	check_round_trip(1280, 800, 4);
+	check_round_trip(601, 97, 5);
+	check_round_trip(1, 4096, 7);
+}
+
+static void test_blend_is_premultiplied(void **state)
+{
+	struct image under = image_of(3, 1), over = image_of(3, 1);
+
+	(void)state;
+	under.pixels[0] = under.pixels[1] = under.pixels[2] = 0x00C86432;
+	over.pixels[0] = 0;          /* nothing */
+	over.pixels[1] = 0xFF102030; /* all of it */
+	over.pixels[2] = 0x80400000; /* half a red */
+	image_blend(&under, &over, 0, 0);
+	assert_int_equal(under.pixels[0], 0xC86432);
+	assert_int_equal(under.pixels[1], 0x102030);
+	assert_int_equal(under.pixels[2], 0xA43219); /* 0x40 + 200 * 127/255, 100 * 127/255, 50 * 127/255 */
+	free(under.pixels);
+	free(over.pixels);
+}
+
+/* A cursor made by a hostile program. */
+static void test_blend_does_not_overflow(void **state)
+{
+	struct image under = image_of(1, 1), over = image_of(1, 1);
+
+	(void)state;
+	under.pixels[0] = 0xFFFFFF;
+	over.pixels[0] = 0x00FFFFFF;
+	image_blend(&under, &over, 0, 0);
+	assert_int_equal(under.pixels[0], 0xFFFFFF);
+	under.pixels[0] = 0x0000F0;
+	over.pixels[0] = 0x000000FF;
+	image_blend(&under, &over, 0, 0);
+	assert_int_equal(under.pixels[0], 0x0000FF);
+	free(under.pixels);
+	free(over.pixels);
+}
+
+static void test_blend_is_clipped(void **state)
+{
+	static const int places[][2] = {{-2, -2}, {-3, 0}, {3, 3}, {4, 0}, {-1, 3}, {INT16_MIN, INT16_MAX}};
+	static const int drawn[] = {1, 0, 1, 0, 2, 0};
+	struct image over = image_of(3, 3);
+
+	(void)state;
+	for (int i = 0; i < 9; i++)
+		over.pixels[i] = 0xFFFFFFFF;
+	for (size_t p = 0; p < ARRAY_LEN(places); p++) {
+		struct image under = image_of(4, 4);
+		int n = 0;
+
+		image_blend(&under, &over, places[p][0], places[p][1]);
+		for (int i = 0; i < 16; i++)
+			n += under.pixels[i] != 0;
+		assert_int_equal(n, drawn[p]);
+		free(under.pixels);
+	}
+	free(over.pixels);
+}
+
+static void test_scale_is_the_mean(void **state)
+{
+	struct image in = image_of(4, 2), out = image_of(2, 1);
+
+	(void)state;
+	for (int i = 0; i < 8; i++)
+		in.pixels[i] = (uint32_t)(i % 4 < 2 ? 0x640000 : 0x0000C8) + (i < 4 ? 0U : 0x000A00U);
+	image_scale(&in, &out);
+	assert_int_equal(out.pixels[0], 0x640500);
+	assert_int_equal(out.pixels[1], 0x0005C8);
+	free(in.pixels);
+	free(out.pixels);
+}
+
+/* Parts of pixels are weighed: 3 columns to 2. */
+static void test_scale_weighs_parts(void **state)
+{
+	struct image in = image_of(3, 1), out = image_of(2, 1);
+
+	(void)state;
+	in.pixels[0] = 0;
+	in.pixels[1] = 90;
+	in.pixels[2] = 150;
+	image_scale(&in, &out);
+	assert_int_equal(out.pixels[0], 30);  /* 0 and a third of what it covers is 90 */
+	assert_int_equal(out.pixels[1], 130); /* a third 90, two thirds 150 */
+	free(in.pixels);
+	free(out.pixels);
+}
+
+static void check_plain(int in_w, int in_h, int out_w, int out_h)
+{
+	struct image in = image_of(in_w, in_h), out = image_of(out_w, out_h);
+
+	for (int i = 0; i < in_w * in_h; i++)
+		in.pixels[i] = 0xFF80FF;
+	image_scale(&in, &out);
+	for (int i = 0; i < out_w * out_h; i++)
+		assert_int_equal(out.pixels[i], 0xFF80FF);
+	free(in.pixels);
+	free(out.pixels);
+}
+
+/* One colour stays that colour at any scale, up, down and uneven; every pixel is written. */
+static void test_scale_keeps_plain_colour(void **state)
+{
+	(void)state;
+	check_plain(1280, 800, 1024, 640);
+	check_plain(1920, 1080, 1366, 768);
+	check_plain(100, 100, 33, 77);
+	check_plain(7, 5, 64, 64);
+	check_plain(1, 1, 9, 3);
+	check_plain(4096, 3, 1, 1);
+	check_plain(13, 13, 13, 12);
+}
+
+static void test_scale_up_repeats(void **state)
+{
+	struct image in = image_of(2, 1), out = image_of(4, 2);
+
+	(void)state;
+	in.pixels[0] = 0x112233;
+	in.pixels[1] = 0x445566;
+	image_scale(&in, &out);
+	for (int i = 0; i < 8; i++)
+		assert_int_equal(out.pixels[i], i % 4 < 2 ? 0x112233 : 0x445566);
+	free(in.pixels);
+	free(out.pixels);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_png_reads_back),          cmocka_unit_test(test_blend_is_premultiplied),
+		cmocka_unit_test(test_blend_does_not_overflow), cmocka_unit_test(test_blend_is_clipped),
+		cmocka_unit_test(test_scale_is_the_mean),       cmocka_unit_test(test_scale_weighs_parts),
+		cmocka_unit_test(test_scale_keeps_plain_colour), cmocka_unit_test(test_scale_up_repeats),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
