@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "session/base/ipc.h"
@@ -72,11 +73,13 @@ static int set_descriptors(unsigned int flags, const int *pipes)
 
 static void set_signals(void)
 {
-	struct sigaction action = {.sa_handler = SIG_DFL};
+	/* The kernel's own structure: handler (SIG_DFL is 0), flags, restorer, mask. glibc's sigaction refuses the two signals that it keeps
+	 * for itself, and its posix_spawn (of whoever started all this) leaves just those ignored. */
+	static const unsigned long by_default[4] = {0};
 	sigset_t none;
 
 	for (int signo = 1; signo < NSIG; signo++)
-		(void)sigaction(signo, &action, NULL); /* SIGKILL and SIGSTOP refuse, and need not change */
+		(void)syscall(SYS_rt_sigaction, signo, by_default, NULL, sizeof(by_default[3])); /* SIGKILL and SIGSTOP refuse */
 	(void)sigemptyset(&none);
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
 }
