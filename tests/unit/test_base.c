@@ -236,6 +236,12 @@ static void test_utf8(void **state)
 		CASE(code_point == cases[i].code_point, "case %zu is U+%04X", i, code_point);
 		CASE(util_utf8_valid(copy, len) == (cases[i].taken == len), "case %zu", i);
 	}
+	for (size_t len = 0; len < 4; len++) { /* the rest of a character beyond the end does not count */
+		uint32_t code_point = 7;
+
+		assert_int_equal(util_utf8_decode("😀", len, &code_point), 0);
+		assert_int_equal(code_point, 7);
+	}
 	assert_true(util_utf8_valid("a\0é", 4));
 	assert_false(util_utf8_valid("aé", 2));
 	assert_false(util_utf8_valid("é\x80", 3));

@@ -226,7 +226,7 @@ struct end {
 	uint16_t kind, flags;
 	int n_closed, n_drained;
 	char why[64];
-	enum { DO_NOTHING, DO_REFUSE, DO_DESTROY, DO_PAUSE, DO_ANSWER } then; /* what frame does */
+	enum todo { DO_NOTHING, DO_REFUSE, DO_DESTROY, DO_RESUME_AND_DESTROY, DO_PAUSE, DO_ANSWER } then; /* what frame does */
 	bool destroy_when_closed, destroy_when_drained;
 	unsigned char expect; /* every byte of the next frame; grows */
 };
@@ -258,7 +258,11 @@ static int on_frame(void *arg, uint16_t kind, uint16_t flags, const void *data, 
 		if (bytes[i] != end->expect)
 			fail_msg("byte %zu of frame %zu is %d and not %d", i, end->n_frames, bytes[i], end->expect);
 	end->expect++;
-	if (end->then == DO_DESTROY)
+	if (end->then == DO_RESUME_AND_DESTROY) {
+		ipc_stream_pause(end->stream, true);
+		ipc_stream_pause(end->stream, false);
+	}
+	if (end->then == DO_DESTROY || end->then == DO_RESUME_AND_DESTROY)
 		destroy(end);
 	if (end->then == DO_PAUSE)
 		ipc_stream_pause(end->stream, true);
@@ -449,20 +453,29 @@ static void test_refused_frame(void **state)
 	finish(&end);
 }
 
-static void test_destroy_in_frame(void **state)
+static void destroy_in_frame(struct links *l, enum todo how)
 {
-	struct links *l = *state;
 	struct end end;
 	char byte;
 
 	begin(l, &end);
-	end.then = DO_DESTROY;
+	end.then = how;
 	put_frame(l->peer, 1, 1, "\0", 1);
 	put_frame(l->peer, 1, 1, "\1", 1);
 	turns(l, 2);
 	assert_int_equal(end.n_frames, 1);
 	assert_int_equal(end.n_closed, 0);
 	assert_int_equal(recv(l->peer, &byte, 1, MSG_DONTWAIT), 0);
+}
+
+static void test_destroy_in_frame(void **state)
+{
+	destroy_in_frame(*state, DO_DESTROY);
+}
+
+static void test_resume_and_destroy_in_frame(void **state)
+{
+	destroy_in_frame(*state, DO_RESUME_AND_DESTROY);
 }
 
 static void test_destroy_in_closed(void **state)
@@ -645,6 +658,7 @@ int main(void)
 		STREAM(test_hostile_length),
 		STREAM(test_refused_frame),
 		STREAM(test_destroy_in_frame),
+		STREAM(test_resume_and_destroy_in_frame),
 		STREAM(test_destroy_in_closed),
 		STREAM(test_destroy_in_drained),
 		STREAM(test_destroy_after_resume),

@@ -97,6 +97,7 @@ static const struct fault faults[] = {
 	{"[\"\\ud800x\"]", 0, 2, 1, 3, "surrogate"},
 	{"[\"\\ud800\\n\"]", 0, 2, 1, 3, "surrogate"},
 	{"[\"\\ud800\\u0041\"]", 0, 2, 1, 3, "surrogate"},
+	{"[\"\\ud800\\ue000\"]", 0, 2, 1, 3, "surrogate"},
 	{"[\"\\ud83d\\ud83d\"]", 0, 2, 1, 3, "surrogate"},
 	{"[\"a\nb\"]", 0, 3, 1, 4, "control character"},
 	{"[\"a\0b\"]", 7, 3, 1, 4, "control character"},
