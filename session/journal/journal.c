@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Writing the journal. */
+#include "session/journal/journal.h"
+
+#include <gnutls/crypto.h>
+#include <gnutls/gnutls.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "session/base/log.h"
+#include "session/base/util.h"
+
+#define SYNC_MS 1000
+
+struct journal {
+	struct loop *loop;
+	int fd;
+	json_int_t seq; /* of the last line */
+	unsigned char hash[JOURNAL_HASH_BYTES];
+	struct loop_timer *sync; /* waiting while there is something to hand over */
+	bool broken;
+};
+
+struct journal *journal_create(struct loop *loop, int fd)
+{
+	struct journal *journal = util_zalloc(sizeof(*journal));
+
+	*journal = (struct journal){.loop = loop, .fd = fd};
+	return journal;
+}
+
+void journal_sync(struct journal *journal)
+{
+	loop_cancel(journal->sync);
+	journal->sync = NULL;
+	if (fdatasync(journal->fd) < 0)
+		log_warn("the journal could not be handed to the disk");
+}
+
+void journal_destroy(struct journal *journal)
+{
+	if (!journal)
+		return;
+	journal_sync(journal);
+	util_close_fd(&journal->fd);
+	free(journal);
+}
+
+static void on_sync(void *arg)
+{
+	struct journal *journal = arg;
+
+	journal->sync = NULL;
+	journal_sync(journal);
+}
+
+/* The next link of the chain, over the hash so far and a line. */
+static void chain(const unsigned char before[JOURNAL_HASH_BYTES], const char *text, size_t len, unsigned char out[JOURNAL_HASH_BYTES])
+{
+	gnutls_hash_hd_t state;
+
+	if (gnutls_hash_init(&state, GNUTLS_DIG_SHA256) < 0 || gnutls_hash(state, before, JOURNAL_HASH_BYTES) < 0 ||
+	    gnutls_hash(state, text, len) < 0)
+		DIE("SHA-256 does not work");
+	gnutls_hash_deinit(state, out);
+}
+
+/* The line's text without its hash; malloced. `fields` stays the caller's. */
+static char *line_text(const struct journal *journal, const char *event, json_t *fields)
+{
+	char time[32];
+	json_auto_t *line = json_pack("{s:I,s:s,s:I,s:s}", "seq", journal->seq + 1, "time", util_wall_time(time, sizeof(time)), "mono_ms",
+	                              (json_int_t)util_now_ms(), "event", event);
+	char *text = line && (!fields || json_object_update_missing(line, fields) == 0) ? json_dumps(line, JSON_COMPACT) : NULL;
+
+	if (!text)
+		DIE("no memory for a line of the journal");
+	return text;
+}
+
+int journal_add(struct journal *journal, const char *event, json_t *fields, struct err *e)
+{
+	auto_free char *text = line_text(journal, event, fields);
+	auto_free char *line = NULL;
+	unsigned char hash[JOURNAL_HASH_BYTES];
+	char hex[2 * JOURNAL_HASH_BYTES + 1];
+
+	json_decref(fields);
+	if (journal->broken)
+		return err_set(e, ERR_INTERNAL, NULL, "the journal of this session cannot be written");
+	chain(journal->hash, text, strlen(text), hash);
+	util_hex(hex, hash, sizeof(hash));
+	line = util_printf("%.*s,\"hash\":\"%s\"}\n", (int)(strlen(text) - 1), text, hex);
+	if (util_write_all(journal->fd, line, strlen(line)) < 0) {
+		journal->broken = true;
+		return err_sys(e, "the journal of this session cannot be written");
+	}
+	journal->seq++;
+	memcpy(journal->hash, hash, sizeof(hash));
+	if (!journal->sync)
+		journal->sync = loop_at(journal->loop, util_now_ms() + SYNC_MS, on_sync, journal);
+	return 0;
+}
+
+/* In place of a text: how long it is. */
+static void hide_text(json_t *action, const char *name)
+{
+	const json_t *text = json_object_get(action, name);
+
+	if (json_is_string(text))
+		json_object_set_new(action, name, json_pack("{s:I}", "bytes", (json_int_t)json_string_length(text)));
+}
+
+static void hide_values(json_t *action, const char *name)
+{
+	json_t *names = json_array();
+	const char *key;
+	json_t *value;
+
+	json_object_foreach(json_object_get(action, name), key, value)
+		json_array_append_new(names, json_string(key));
+	if (json_object_get(action, name))
+		json_object_set_new(action, name, json_incref(names));
+	json_decref(names);
+}
+
+json_t *journal_action(const json_t *action, bool keep_text)
+{
+	json_t *copy = json_copy((json_t *)(uintptr_t)action);
+
+	if (!copy)
+		DIE("no memory for a line of the journal");
+	hide_values(copy, "env");
+	hide_text(copy, "stdin");
+	if (!keep_text)
+		hide_text(copy, "text");
+	return copy;
+}
+
+int journal_write_session(int fd, const json_t *document, struct err *e)
+{
+	auto_free char *text = json_dumps(document, JSON_INDENT(2));
+
+	if (!text)
+		DIE("no memory for session.json");
+	if (util_write_all(fd, text, strlen(text)) < 0 || util_write_all(fd, "\n", 1) < 0 || fdatasync(fd) < 0)
+		return err_sys(e, "writing session.json");
+	return 0;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The journal of one session, as its stage writes it: journal.jsonl, one JSON object a line, in files that the warden made and passed
+ * write-only with O_APPEND.
+ *
+ * A line holds "seq" (from 1, without gaps), "time" (wall, RFC 3339), "mono_ms" (monotonic), "event", what belongs to the event, and
+ * last "hash": the SHA-256, in hex, of the hash of the line before (32 bytes; zeros before the first) and the line's own text without
+ * that last member. The `intent` line of an action is written before its events, the `result` line before the reply leaves: after
+ * any kill an intent without result reads "may have happened". A last line without newline is no line. Written lines are handed to
+ * the disk once a second. Owner: the stage. One thread.
+ */
+#ifndef JOURNAL_JOURNAL_H
+#define JOURNAL_JOURNAL_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "session/base/err.h"
+#include "session/base/loop.h"
+
+#define JOURNAL_HASH_BYTES 32
+
+struct journal;
+
+/* fd (taken) is journal.jsonl, empty. */
+struct journal *journal_create(struct loop *loop, int fd);
+
+/* Hands everything to the disk. NULL is fine. */
+void journal_destroy(struct journal *journal);
+
+/*
+ * Writes one line; `fields` (a reference, taken) are put after the event's name. ERR_INTERNAL when it cannot be written: from then on
+ * every line is refused, since nothing may follow a torn one.
+ */
+int journal_add(struct journal *journal, const char *event, json_t *fields, struct err *e);
+
+/* Hands the lines so far to the disk now. */
+void journal_sync(struct journal *journal);
+
+/*
+ * An action as the journal keeps it: without values of the environment (names stay), with the length in place of standard input, and
+ * of typed text unless it is kept. The caller's reference.
+ */
+json_t *journal_action(const json_t *action, bool keep_text);
+
+/* Writes session.json: `document` as indented text, handed to the disk. The descriptor stays the caller's. */
+int journal_write_session(int fd, const json_t *document, struct err *e);
+
+#endif
