@@ -6,6 +6,7 @@
 #define BASE_LIMITS_H
 
 #define LIMIT_BODY_BYTES (1024 * 1024)        /* one request body */
+#define LIMIT_PUBLIC_BODY_BYTES 4096          /* the same where no token is needed */
 #define LIMIT_JSON_DEPTH 32                   /* nesting of arrays and objects in a body */
 #define LIMIT_FRAME_BYTES (256 * 1024)        /* one frame on the front-stage link; larger bodies go in several */
 #define LIMIT_REPLY_BYTES (64 * 1024 * 1024)  /* one reply of a stage that the front relays */

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * HTTP connections: libmicrohttpd inside our loop, and what it leaves to its user.
+ *
+ * libmicrohttpd's time-out is idle time only, it does not watch a suspended connection, and at its limit new clients wait in
+ * silence. So here are absolute deadlines for receiving and sending, the watch on a suspended request's peer, and the caps in all
+ * and per address, with idle connections shed first. Owner: session/front. One thread.
+ */
+#ifndef FRONT_CONN_H
+#define FRONT_CONN_H
+
+#include <microhttpd.h>
+
+#include "session/base/loop.h"
+
+struct conns; /* all connections */
+struct conn;  /* one; owned by conns, valid until the connection is closed */
+
+/* libmicrohttpd's callbacks about requests, with `arg` as their closure. */
+struct conns_ops {
+	void *(*open)(void *arg, const char *raw_target, struct MHD_Connection *mhd); /* the request line is there; *con_cls */
+	MHD_AccessHandlerCallback step;
+	MHD_RequestCompletedCallback close;
+	void *arg;
+};
+
+/* Starts serving on a listening socket (taken). NULL with *e on failure. `ops` must outlive it. */
+struct conns *conns_create(struct loop *loop, int listen_fd, const struct conns_ops *ops, struct err *e);
+
+/* One turn: what libmicrohttpd and the loop have to do. */
+void conns_turn(struct conns *conns);
+
+struct conn *conn_of(struct MHD_Connection *mhd);
+
+/* The phases of a request, in this order. Receiving and sending have a deadline of their own. */
+void conn_receiving(struct conn *conn); /* the request line is there */
+void conn_working(struct conn *conn);   /* the whole request is there */
+void conn_sending(struct conn *conn);   /* the reply was queued */
+void conn_sent(struct conn *conn, size_t n_bytes); /* so many more bytes of the reply were asked for */
+void conn_idle(struct conn *conn);      /* the reply is complete */
+
+/*
+ * Takes the connection out of libmicrohttpd's hands until conn_resume. `gone` is called, once, when the peer leaves meanwhile: also
+ * when it closes only its sending half. Called from the loop.
+ */
+void conn_suspend(struct conn *conn, loop_timer_fn *gone, void *arg);
+void conn_resume(struct conn *conn);
+bool conn_suspended(const struct conn *conn);
+
+#endif

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Header fields: which may stand once, which bytes they may have, and what frames the body. */
+#include "session/front/head.h"
+
+#include <arpa/inet.h>
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "session/base/util.h"
+
+#define SHOWN_MAX 80
+
+/* Fields that may stand once. Without a place they are only counted, in `seen`. */
+struct single {
+	const char *name;
+	size_t place;
+};
+
+static const struct single singles[] = {
+	{"Host", offsetof(struct head, host)},
+	{"Origin", offsetof(struct head, origin)},
+	{"Authorization", offsetof(struct head, authorization)},
+	{"Content-Type", offsetof(struct head, content_type)},
+	{"Content-Length", offsetof(struct head, content_length)},
+	{"Transfer-Encoding", offsetof(struct head, transfer_encoding)},
+	{"Idempotency-Key", offsetof(struct head, idempotency_key)},
+	{"If-None-Match", offsetof(struct head, if_none_match)},
+	{"Upgrade", offsetof(struct head, upgrade)},
+	{"Expect", offsetof(struct head, expect)},
+};
+
+static bool is_token_char(char c)
+{
+	return isalnum((unsigned char)c) || (c != '\0' && strchr("!#$%&'*+-.^_`|~", c));
+}
+
+static bool is_token(const char *text, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if (!is_token_char(text[i]))
+			return false;
+	return len > 0;
+}
+
+static bool is_value(const char *text, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if (((unsigned char)text[i] < ' ' && text[i] != '\t') || text[i] == 0x7f)
+			return false;
+	return true;
+}
+
+int head_add(struct head *head, const char *name, size_t name_len, const char *value, size_t value_len, struct err *e)
+{
+	char shown[SHOWN_MAX];
+
+	if (!is_token(name, name_len))
+		return err_set(e, ERR_BAD_REQUEST, NULL, "the header name %s is refused: it must be a token",
+		               err_quote(shown, sizeof(shown), name, name_len));
+	if (!is_value(value, value_len))
+		return err_set(e, ERR_BAD_REQUEST, NULL, "the value of the header %.40s has a control character", name);
+	for (size_t i = 0; i < ARRAY_LEN(singles); i++) {
+		const char **place = (const char **)(void *)((char *)head + singles[i].place);
+
+		if (strcasecmp(singles[i].name, name) != 0)
+			continue;
+		if (*place)
+			return err_set(e, ERR_BAD_REQUEST, NULL, "the header %s is given twice; it may stand once", singles[i].name);
+		*place = value;
+	}
+	return 0;
+}
+
+static int read_length(struct head *head, struct err *e)
+{
+	char shown[SHOWN_MAX];
+	const char *text = head->content_length;
+	uint64_t length = 0;
+
+	for (const char *at = text; *at; at++)
+		if (!isdigit((unsigned char)*at) || __builtin_mul_overflow(length, 10, &length) ||
+		    __builtin_add_overflow(length, (uint64_t)(*at - '0'), &length))
+			return err_set(e, ERR_BAD_REQUEST, NULL, "Content-Length %s is refused: it must be a number of bytes",
+			               err_quote(shown, sizeof(shown), text, strlen(text)));
+	if (!*text)
+		return err_set(e, ERR_BAD_REQUEST, NULL, "Content-Length is empty; it must be a number of bytes");
+	head->length = length;
+	return 0;
+}
+
+int head_finish(struct head *head, struct err *e)
+{
+	char shown[SHOWN_MAX];
+	const char *coding = head->transfer_encoding;
+
+	if (coding && head->content_length)
+		return err_set(e, ERR_BAD_REQUEST, NULL, "Content-Length and Transfer-Encoding are given together; send one of them");
+	if (coding && strcasecmp(coding, "chunked") != 0)
+		return err_set(e, ERR_BAD_REQUEST, NULL, "Transfer-Encoding %s is refused: only \"chunked\" is known",
+		               err_quote(shown, sizeof(shown), coding, strlen(coding)));
+	if (head->content_length && read_length(head, e) < 0)
+		return -1;
+	head->chunked = coding;
+	head->has_body = coding || head->length > 0;
+	return 0;
+}
+
+const char *head_bearer(const struct head *head)
+{
+	const char *text = head->authorization;
+
+	if (!text || strncasecmp(text, "Bearer ", 7) != 0)
+		return NULL;
+	text += strspn(text + 6, " ") + 6;
+	for (const char *at = text; *at; at++)
+		if (!isalnum((unsigned char)*at) && !strchr("-._~+/=", *at))
+			return NULL;
+	return *text ? text : NULL;
+}
+
+/* Skips blanks, then `word` in any case; NULL when it is not there. */
+static const char *skip_word(const char *text, const char *word)
+{
+	text += strspn(text, " \t");
+	return strncasecmp(text, word, strlen(word)) == 0 ? text + strlen(word) : NULL;
+}
+
+bool head_is_json(const struct head *head)
+{
+	const char *at = head->content_type ? skip_word(head->content_type, "application/json") : NULL;
+
+	if (!at)
+		return false;
+	at += strspn(at, " \t");
+	if (*at == ';') {
+		at = skip_word(at + 1, "charset=");
+		if (!at)
+			return false;
+		at = skip_word(at, *at == '"' ? "\"utf-8\"" : "utf-8");
+	}
+	return at && at[strspn(at, " \t")] == '\0';
+}
+
+int hosts_init(struct hosts *hosts, const char *url, struct err *e)
+{
+	const char *text = strncmp(url, "http://", 7) == 0 ? url + 7 : NULL;
+	const char *colon = text ? strrchr(text, ':') : NULL;
+
+	if (!colon || colon == text || (size_t)(colon - text) >= sizeof(hosts->address) || strlen(colon + 1) >= sizeof(hosts->port))
+		return err_set(e, ERR_INTERNAL, NULL, "the server's own address is malformed");
+	*hosts = (struct hosts){.wildcard = false};
+	for (size_t i = 0; text + i < colon; i++)
+		hosts->address[i] = (char)tolower((unsigned char)text[i]);
+	(void)snprintf(hosts->port, sizeof(hosts->port), "%s", colon + 1);
+	hosts->wildcard = strcmp(hosts->address, "0.0.0.0") == 0 || strcmp(hosts->address, "[::]") == 0;
+	return 0;
+}
+
+/* The name of a web page can be made to point at this server, a numeric address cannot. */
+static bool is_numeric(const char *address)
+{
+	unsigned char binary[sizeof(struct in6_addr)];
+	char inner[64];
+	size_t len = strlen(address);
+
+	if (address[0] != '[')
+		return inet_pton(AF_INET, address, binary) == 1;
+	if (len < 3 || address[len - 1] != ']' || len - 2 >= sizeof(inner))
+		return false;
+	memcpy(inner, address + 1, len - 2);
+	inner[len - 2] = '\0';
+	return inet_pton(AF_INET6, inner, binary) == 1;
+}
+
+bool hosts_has(const struct hosts *hosts, const char *value)
+{
+	static const char *const local[] = {"localhost", "127.0.0.1", "[::1]"};
+	const char *end = value[0] == '[' ? strchr(value, ']') : NULL;
+	const char *colon = strchr(end ? end : value, ':');
+	size_t len = colon ? (size_t)(colon - value) : strlen(value);
+	char address[64];
+
+	if (len == 0 || len >= sizeof(address) || strcmp(colon ? colon + 1 : "80", hosts->port) != 0)
+		return false;
+	memcpy(address, value, len);
+	address[len] = '\0';
+	for (size_t i = 0; i < ARRAY_LEN(local); i++)
+		if (strcasecmp(address, local[i]) == 0)
+			return true;
+	return strcasecmp(address, hosts->address) == 0 || (hosts->wildcard && is_numeric(address));
+}
+
+bool hosts_has_origin(const struct hosts *hosts, const char *value)
+{
+	return strncmp(value, "http://", 7) == 0 && hosts_has(hosts, value + 7);
+}
