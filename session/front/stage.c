@@ -1,0 +1,469 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Calls to a stage. A link is one connection; while a call runs on it, it is that call's stage_reply as well. A link lives until its
+ * stream is closed and no call holds it.
+ */
+#include "session/front/stage.h"
+
+#include <errno.h>
+#include <string.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include "session/base/co.h"
+#include "session/base/ipc.h"
+#include "session/base/json.h"
+#include "session/base/limits.h"
+#include "session/base/log.h"
+#include "session/base/util.h"
+#include "session/stage/link.h"
+
+#define TYPE_BYTES 40
+
+enum link_state { LINK_NEW, LINK_FREE, LINK_CALLED, LINK_BODY, LINK_COMPLETE };
+
+struct stage_reply {
+	struct stage *stage; /* NULL once that is destroyed */
+	struct stage_reply *next;
+	struct ipc_stream *stream; /* NULL when closed */
+	enum link_state state;
+	bool held;                 /* by a call or by the reader of its reply */
+	struct co_event changed;
+	/* The reply: */
+	int status;
+	char type[TYPE_BYTES];
+	json_t *headers;
+	char *data;                /* body bytes that nobody has read yet: data[start..start + len) */
+	size_t start, len, size;
+	uint64_t total;            /* of the body so far */
+	loop_timer_fn *more;
+	void *more_arg;
+};
+
+struct stage {
+	struct loop *loop;
+	char path[sizeof(((struct sockaddr_un *)NULL)->sun_path)];
+	struct stage_reply *links;
+	size_t n_links;
+	struct stage_hello hello;
+};
+
+struct stage *stage_create(struct loop *loop, const char *path)
+{
+	struct stage *stage = util_zalloc(sizeof(*stage));
+
+	stage->loop = loop;
+	(void)snprintf(stage->path, sizeof(stage->path), "%s", path);
+	return stage;
+}
+
+static void forget_reply(struct stage_reply *link)
+{
+	json_decref(link->headers);
+	link->headers = NULL;
+	free(link->data);
+	link->data = NULL;
+	link->start = link->len = link->size = 0;
+	link->total = 0;
+	link->more = NULL;
+	link->state = LINK_FREE;
+}
+
+static void leave_stage(struct stage_reply *link)
+{
+	struct stage_reply **place = link->stage ? &link->stage->links : NULL;
+
+	if (!place)
+		return;
+	while (*place != link)
+		place = &(*place)->next;
+	*place = link->next;
+	link->stage->n_links--;
+	link->stage = NULL;
+}
+
+/* Frees a link that nobody holds. */
+static void link_free(struct stage_reply *link)
+{
+	leave_stage(link);
+	ipc_stream_destroy(link->stream);
+	forget_reply(link);
+	free(link);
+}
+
+static void tell(struct stage_reply *link)
+{
+	co_signal(&link->changed);
+	if (link->more)
+		link->more(link->more_arg);
+}
+
+static void link_close(struct stage_reply *link)
+{
+	ipc_stream_destroy(link->stream);
+	link->stream = NULL;
+	leave_stage(link);
+	if (link->held)
+		tell(link);
+	else
+		link_free(link);
+}
+
+void stage_destroy(struct stage *stage)
+{
+	if (!stage)
+		return;
+	while (stage->links)
+		link_close(stage->links);
+	free(stage);
+}
+
+/* What the front passes on under a stage's word: nothing that a browser would run. */
+static const char *const media_types[] = {"application/octet-stream", "application/json", "application/problem+json",
+                                          "image/png", "image/jpeg", "image/webp"};
+
+static const char *safe_type(const char *type)
+{
+	for (size_t i = 1; type && i < ARRAY_LEN(media_types); i++)
+		if (strcmp(media_types[i], type) == 0)
+			return media_types[i];
+	return media_types[0];
+}
+
+static bool is_safe_header(const char *name, const char *value)
+{
+	if (strncmp(name, "Glovebox-", 9) != 0 && strcmp(name, "ETag") != 0 && strcmp(name, "Retry-After") != 0)
+		return false;
+	for (const char *at = name; *at; at++)
+		if ((*at < 'a' || *at > 'z') && (*at < 'A' || *at > 'Z') && *at != '-')
+			return false;
+	for (const char *at = value; at && *at; at++)
+		if (*at < ' ' || *at > '~')
+			return false;
+	return value;
+}
+
+static int take_hello(struct stage_reply *link, const json_t *hello)
+{
+	struct stage_hello *out = &link->stage->hello;
+
+	out->episode = form_int(hello, "episode", 0);
+	out->epoch = form_int(hello, "epoch", 0);
+	(void)snprintf(out->state, sizeof(out->state), "%s", form_string(hello, "state", ""));
+	link->state = LINK_FREE;
+	return 0;
+}
+
+static int take_reply(struct stage_reply *link, const json_t *reply, bool more)
+{
+	const char *name;
+	const json_t *value;
+
+	link->status = (int)form_int(reply, "status", 0);
+	if (link->status < 200 || link->status > 599)
+		return -1;
+	(void)snprintf(link->type, sizeof(link->type), "%s", safe_type(form_string(reply, "type", NULL)));
+	link->headers = json_object();
+	json_object_foreach(json_object_get(reply, "headers"), name, value)
+		if (is_safe_header(name, json_string_value(value)))
+			(void)json_object_set_new(link->headers, name, json_string(json_string_value(value)));
+	link->state = more ? LINK_BODY : LINK_COMPLETE;
+	return 0;
+}
+
+static int take_envelope(struct stage_reply *link, uint16_t kind, bool more, const char *text, size_t len)
+{
+	json_t *envelope = NULL;
+	struct err e;
+	int rc = -1;
+
+	if (json_parse(text, len, &envelope, &e) == 0 && json_is_object(envelope))
+		rc = kind == LINK_HELLO ? take_hello(link, envelope) : take_reply(link, envelope, more);
+	json_decref(envelope);
+	return rc;
+}
+
+static int take_data(struct stage_reply *link, bool more, const char *data, size_t len)
+{
+	link->total += len;
+	if (link->total > LIMIT_REPLY_BYTES)
+		return -1;
+	if (link->start > 0 && link->start + link->len + len > link->size) {
+		memmove(link->data, link->data + link->start, link->len);
+		link->start = 0;
+	}
+	if (link->len + len > link->size) {
+		link->size = link->len + len;
+		link->data = util_realloc(link->data, link->size);
+	}
+	if (len > 0)
+		memcpy(link->data + link->start + link->len, data, len);
+	link->len += len;
+	if (!more)
+		link->state = LINK_COMPLETE;
+	else if (link->len >= LIMIT_LINK_BYTES)
+		ipc_stream_pause(link->stream, true);
+	return 0;
+}
+
+static int on_frame(void *arg, uint16_t kind, uint16_t flags, const void *data, size_t len)
+{
+	struct stage_reply *link = arg;
+	bool more = flags & LINK_MORE;
+	int rc = -1;
+
+	if ((kind == LINK_HELLO && link->state == LINK_NEW) || (kind == LINK_REPLY && link->state == LINK_CALLED))
+		rc = take_envelope(link, kind, more, data, len);
+	else if (kind == LINK_DATA && link->state == LINK_BODY)
+		rc = take_data(link, more, data, len);
+	if (rc == 0)
+		tell(link);
+	return rc;
+}
+
+static void on_closed(void *arg, const char *why)
+{
+	struct stage_reply *link = arg;
+
+	if (why)
+		log_warn("a stage broke the form of the link: %s", why);
+	link_close(link);
+}
+
+static const struct ipc_stream_ops stream_ops = {.frame = on_frame, .closed = on_closed};
+
+static int gone(struct err *e)
+{
+	return err_set(e, ERR_GONE, NULL, "the session's process is gone");
+}
+
+static int link_connect(struct stage *stage, struct stage_reply **out, struct err *e)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	auto_fd fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	struct stage_reply *link;
+
+	if (stage->n_links >= LIMIT_STAGE_LINKS)
+		return err_set(e, ERR_BUSY, NULL, "%d calls of this session are open already", LIMIT_STAGE_LINKS);
+	if (fd < 0)
+		return err_sys(e, "socket");
+	memcpy(address.sun_path, stage->path, sizeof(address.sun_path));
+	if (connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0)
+		return errno == EAGAIN ? err_set(e, ERR_BUSY, NULL, "the session does not take more calls now") : gone(e);
+	link = util_zalloc(sizeof(*link));
+	*link = (struct stage_reply){.stage = stage, .next = stage->links, .held = true};
+	link->stream = ipc_stream_create(stage->loop, steal_fd(&fd), &stream_ops, link);
+	stage->links = link;
+	stage->n_links++;
+	*out = link;
+	return 0;
+}
+
+/* Waits for something to happen on the link; a link that was closed is an error. */
+static int link_wait(struct stage_reply *link, int64_t deadline_ms, struct err *e)
+{
+	if (link->stream && co_wait_event(&link->changed, deadline_ms, e) < 0)
+		return -1;
+	return link->stream ? 0 : gone(e);
+}
+
+/* A call that fails takes its connection along: that is what stops it in the stage. */
+static int link_fail(struct stage_reply *link)
+{
+	link->held = false;
+	link_close(link);
+	return -1;
+}
+
+static int link_take(struct stage *stage, int64_t deadline_ms, struct stage_reply **out, struct err *e)
+{
+	for (struct stage_reply *link = stage->links; link; link = link->next)
+		if (link->state == LINK_FREE && !link->held) {
+			link->held = true;
+			*out = link;
+			return 0;
+		}
+	if (link_connect(stage, out, e) < 0)
+		return -1;
+	while ((*out)->state == LINK_NEW)
+		if (link_wait(*out, deadline_ms, e) < 0)
+			return link_fail(*out);
+	return 0;
+}
+
+static size_t count_free(const struct stage *stage)
+{
+	size_t n = 0;
+
+	for (const struct stage_reply *link = stage->links; link; link = link->next)
+		n += link->state == LINK_FREE && !link->held;
+	return n;
+}
+
+static void link_give_back(struct stage_reply *link)
+{
+	bool keep = link->stream && count_free(link->stage) < LIMIT_STAGE_IDLE;
+
+	link->held = false;
+	if (!keep)
+		link_close(link);
+}
+
+int stage_greet(struct stage *stage, int64_t deadline_ms, struct stage_hello *hello, struct err *e)
+{
+	struct stage_reply *link;
+
+	if (link_take(stage, deadline_ms, &link, e) < 0)
+		return -1;
+	*hello = stage->hello;
+	link_give_back(link);
+	return 0;
+}
+
+static void send_call(struct stage_reply *link, const struct stage_call *call)
+{
+	json_t *envelope = json_pack("{s:s, s:s, s:s*, s:s*, s:O*}", "call", call->name, "role", call->role, "token", call->token,
+	                             "request_id", call->request_id, "query", call->query);
+	auto_free char *text = json_dumps(envelope, JSON_COMPACT);
+
+	json_decref(envelope);
+	if (!text)
+		DIE("a call has no text");
+	link->state = LINK_CALLED;
+	ipc_stream_send(link->stream, LINK_CALL, call->body ? LINK_MORE : 0, text, strlen(text));
+	if (!call->body)
+		return;
+	for (size_t at = 0, n; at == 0 || at < call->body_len; at += n) {
+		n = call->body_len - at < LIMIT_FRAME_BYTES ? call->body_len - at : LIMIT_FRAME_BYTES;
+		ipc_stream_send(link->stream, LINK_DATA, at + n < call->body_len ? LINK_MORE : 0, call->body + at, n);
+		if (n == 0)
+			break;
+	}
+}
+
+int stage_call(struct stage *stage, const struct stage_call *call, int64_t deadline_ms, struct stage_reply **reply, struct err *e)
+{
+	struct stage_reply *link;
+
+	if (link_take(stage, deadline_ms, &link, e) < 0)
+		return -1;
+	send_call(link, call);
+	while (link->state == LINK_CALLED || (link->state == LINK_BODY && link->total == 0))
+		if (link_wait(link, deadline_ms, e) < 0)
+			return link_fail(link);
+	*reply = link;
+	return 0;
+}
+
+/* Reads a whole body of at most LIMIT_BODY_BYTES. */
+static int read_all(struct stage_reply *reply, int64_t deadline_ms, char **out, size_t *len, struct err *e)
+{
+	auto_free char *body = util_alloc(LIMIT_BODY_BYTES + 1);
+	size_t n = 0, part;
+
+	for (;;) {
+		switch (stage_reply_read(reply, body + n, LIMIT_BODY_BYTES + 1 - n, &part)) {
+		case STAGE_READ_SOME:
+			n += part;
+			if (n > LIMIT_BODY_BYTES)
+				return err_set(e, ERR_SESSION_FAILED, NULL, "the session answered with too much");
+			break;
+		case STAGE_READ_WAIT:
+			if (link_wait(reply, deadline_ms, e) < 0)
+				return -1;
+			break;
+		case STAGE_READ_END:
+			*out = steal_ptr(&body);
+			*len = n;
+			return 0;
+		case STAGE_READ_BROKEN:
+			return gone(e);
+		}
+	}
+}
+
+/* A refusal of the stage as an error of ours. */
+static int take_problem(const json_t *problem, struct err *e)
+{
+	enum err_code code = err_from_wire(form_string(problem, "code", ""));
+
+	return err_set(e, code == ERR_NONE ? ERR_SESSION_FAILED : code, form_string(problem, "pointer", NULL), "%s",
+	               form_string(problem, "detail", "the session refused without a reason"));
+}
+
+int stage_ask(struct stage *stage, const struct stage_call *call, int64_t deadline_ms, json_t **answer, struct err *e)
+{
+	struct stage_reply *reply;
+	auto_free char *body = NULL;
+	json_t *value = NULL;
+	struct err ignored;
+	size_t len = 0;
+	int rc;
+
+	if (stage_call(stage, call, deadline_ms, &reply, e) < 0)
+		return -1;
+	rc = read_all(reply, deadline_ms, &body, &len, e);
+	if (rc == 0 && (json_parse(body, len, &value, &ignored) < 0 || !json_is_object(value)))
+		rc = err_set(e, ERR_SESSION_FAILED, NULL, "the session's answer is not understood");
+	if (rc == 0 && reply->status >= 400)
+		rc = take_problem(value, e);
+	stage_reply_finish(reply);
+	if (rc == 0 && answer)
+		*answer = json_incref(value);
+	json_decref(value);
+	return rc;
+}
+
+int stage_reply_status(const struct stage_reply *reply)
+{
+	return reply->status;
+}
+
+const char *stage_reply_type(const struct stage_reply *reply)
+{
+	return reply->type;
+}
+
+const json_t *stage_reply_headers(const struct stage_reply *reply)
+{
+	return reply->headers;
+}
+
+enum stage_read stage_reply_read(struct stage_reply *reply, char *out, size_t max, size_t *n)
+{
+	if (reply->len == 0 && reply->state == LINK_COMPLETE)
+		return STAGE_READ_END;
+	if (reply->len == 0)
+		return reply->stream ? STAGE_READ_WAIT : STAGE_READ_BROKEN;
+	*n = reply->len < max ? reply->len : max;
+	memcpy(out, reply->data + reply->start, *n);
+	reply->start += *n;
+	reply->len -= *n;
+	if (reply->stream && reply->len < LIMIT_LINK_BYTES / 2)
+		ipc_stream_pause(reply->stream, false);
+	return STAGE_READ_SOME;
+}
+
+void stage_reply_watch(struct stage_reply *reply, loop_timer_fn *fn, void *arg)
+{
+	reply->more = fn;
+	reply->more_arg = arg;
+}
+
+int64_t stage_reply_left(const struct stage_reply *reply)
+{
+	return reply->state == LINK_COMPLETE ? (int64_t)reply->len : -1;
+}
+
+void stage_reply_finish(struct stage_reply *reply)
+{
+	if (!reply)
+		return;
+	if (reply->state == LINK_COMPLETE && reply->len == 0 && reply->stream) {
+		forget_reply(reply);
+		link_give_back(reply);
+	} else {
+		(void)link_fail(reply);
+	}
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The front's end of the link to a stage (session/stage/link.h): connections that are kept and reused, one call at a time on each.
+ *
+ * A reply's body is handed on as it comes: at most LIMIT_LINK_BYTES of it wait here, then the stage is not read from. Everything a
+ * stage says is checked: it stands next to a hostile desktop. Owner: session/front. One thread; what waits runs in a coroutine.
+ */
+#ifndef FRONT_STAGE_H
+#define FRONT_STAGE_H
+
+#include <jansson.h>
+#include <stdint.h>
+
+#include "session/base/loop.h"
+
+struct stage;       /* one session's stage and the connections to it */
+struct stage_reply; /* a reply whose body may still be on its way */
+
+/* What the stage said of itself when it was last connected to. */
+struct stage_hello {
+	long episode, epoch;
+	char state[16]; /* "starting", "ready", … */
+};
+
+struct stage_call {
+	const char *name;       /* "act" */
+	const char *role;       /* "agent", …, "server" */
+	const char *token;      /* names the caller's token in the journal; not the token itself; NULL for the server */
+	const char *request_id;
+	json_t *query;          /* borrowed; NULL is {} */
+	const char *body;       /* borrowed */
+	size_t body_len;
+};
+
+/* `path` is the stage's socket. Connects to nothing yet. */
+struct stage *stage_create(struct loop *loop, const char *path);
+/* Ends the calls that run with ERR_GONE and closes everything. NULL is fine. Replies stay valid until their stage_reply_finish. */
+void stage_destroy(struct stage *stage);
+
+/* Connects and reads the hello. ERR_GONE when nobody listens, ERR_TIMEOUT, ERR_CANCELLED, ERR_BUSY at LIMIT_STAGE_LINKS. */
+int stage_greet(struct stage *stage, int64_t deadline_ms, struct stage_hello *hello, struct err *e);
+
+/*
+ * Calls, and returns when the reply and at least the first part of its body are there. A refusal by the stage is a reply like any
+ * other. Giving up (deadline, cancel) closes the connection, which stops the call in the stage. Errors: those of stage_greet, and
+ * ERR_SESSION_FAILED when the reply breaks the form. *reply is to be ended by stage_reply_finish.
+ */
+int stage_call(struct stage *stage, const struct stage_call *call, int64_t deadline_ms, struct stage_reply **reply, struct err *e);
+
+/* As stage_call for a call that answers with a JSON object (the caller's); a refusal becomes the error that it names. */
+int stage_ask(struct stage *stage, const struct stage_call *call, int64_t deadline_ms, json_t **answer, struct err *e);
+
+int stage_reply_status(const struct stage_reply *reply);         /* 200..599 */
+const char *stage_reply_type(const struct stage_reply *reply);   /* one of a fixed list of media types */
+const json_t *stage_reply_headers(const struct stage_reply *reply); /* {"Glovebox-…":"…"}: names and values are safe to send */
+
+enum stage_read { STAGE_READ_SOME, STAGE_READ_WAIT, STAGE_READ_END, STAGE_READ_BROKEN };
+
+/* Moves at most `max` bytes of the body to out; *n is their number with STAGE_READ_SOME. */
+enum stage_read stage_reply_read(struct stage_reply *reply, char *out, size_t max, size_t *n);
+/* Calls fn from the loop whenever more can be read; replaces an earlier one. NULL stops it. */
+void stage_reply_watch(struct stage_reply *reply, loop_timer_fn *fn, void *arg);
+/* The number of bytes left when the whole body is here, else -1. */
+int64_t stage_reply_left(const struct stage_reply *reply);
+/* Gives the connection back, or closes it when the body was not read to its end. NULL is fine. */
+void stage_reply_finish(struct stage_reply *reply);
+
+#endif

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SQLite. One statement a function; parameters are bound by a string of types, results are read by column. */
+#include "session/front/store.h"
+
+#include <sqlite3.h>
+#include <stdarg.h>
+#include <string.h>
+#include <time.h>
+
+#include "session/base/util.h"
+
+struct store {
+	sqlite3 *db;
+};
+
+static const char schema[] =
+	/* Its lock is held for as long as the front lives, and nothing is unlinked. FULL: on disk before the reply. */
+	"PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=TRUNCATE; PRAGMA synchronous=FULL; PRAGMA temp_store=MEMORY;"
+	"CREATE TABLE IF NOT EXISTS sessions(id TEXT PRIMARY KEY, image TEXT NOT NULL, owner TEXT NOT NULL, spec TEXT NOT NULL,"
+	" state TEXT NOT NULL, reason TEXT NOT NULL, isolation INTEGER NOT NULL, created_ms INTEGER NOT NULL,"
+	" expires_ms INTEGER NOT NULL, ended_ms INTEGER NOT NULL) WITHOUT ROWID;"
+	"CREATE TABLE IF NOT EXISTS tokens(hash BLOB PRIMARY KEY, role INTEGER NOT NULL, session TEXT NOT NULL,"
+	" expires_ms INTEGER NOT NULL) WITHOUT ROWID;"
+	"CREATE TABLE IF NOT EXISTS codes(hash BLOB PRIMARY KEY, expires_ms INTEGER NOT NULL) WITHOUT ROWID;"
+	"PRAGMA user_version=1;";
+
+static int failed(struct store *store, const char *what, struct err *e)
+{
+	return err_set(e, ERR_INTERNAL, NULL, "the front's store: %s: %s", what, sqlite3_errmsg(store->db));
+}
+
+struct store *store_open(const char *path, struct err *e)
+{
+	struct store *store = util_zalloc(sizeof(*store));
+
+	if (sqlite3_open_v2(path, &store->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK ||
+	    sqlite3_exec(store->db, schema, NULL, NULL, NULL) != SQLITE_OK) {
+		(void)failed(store, "opening it", e);
+		store_close(store);
+		return NULL;
+	}
+	return store;
+}
+
+void store_close(struct store *store)
+{
+	if (!store)
+		return;
+	(void)sqlite3_close(store->db);
+	free(store);
+}
+
+/* Binds one parameter for each letter of `types`: s text, i int64_t, h a hash. Everything is valid until the statement is done. */
+static bool bind(sqlite3_stmt *statement, const char *types, va_list args)
+{
+	int rc = SQLITE_OK;
+
+	for (int i = 1; *types && rc == SQLITE_OK; types++, i++) {
+		if (*types == 's')
+			rc = sqlite3_bind_text(statement, i, va_arg(args, const char *), -1, SQLITE_STATIC);
+		else if (*types == 'i')
+			rc = sqlite3_bind_int64(statement, i, va_arg(args, int64_t));
+		else
+			rc = sqlite3_bind_blob(statement, i, va_arg(args, const uint8_t *), STORE_HASH_BYTES, SQLITE_STATIC);
+	}
+	return rc == SQLITE_OK;
+}
+
+/* Runs one statement to its end; calls `row`, which may be NULL, for each row of its result. */
+static int run(struct store *store, void (*row)(void *arg, sqlite3_stmt *statement), void *arg, struct err *e, const char *sql,
+               const char *types, ...)
+{
+	sqlite3_stmt *statement = NULL;
+	va_list args;
+	bool ok;
+	int rc;
+
+	va_start(args, types);
+	ok = sqlite3_prepare_v2(store->db, sql, -1, &statement, NULL) == SQLITE_OK && bind(statement, types, args);
+	va_end(args);
+	while (ok && (rc = sqlite3_step(statement)) != SQLITE_DONE) {
+		ok = rc == SQLITE_ROW;
+		if (ok && row)
+			row(arg, statement);
+	}
+	if (!ok)
+		(void)failed(store, "writing or reading it", e);
+	(void)sqlite3_finalize(statement);
+	return ok ? 0 : -1;
+}
+
+int store_put_session(struct store *store, const struct store_session *session, struct err *e)
+{
+	return run(store, NULL, NULL, e, "INSERT OR REPLACE INTO sessions VALUES(?,?,?,?,?,?,?,?,?,?)", "ssssssiiii", session->id,
+	           session->image, session->owner, session->spec, session->state, session->reason, session->isolation,
+	           session->created_ms, session->expires_ms, session->ended_ms);
+}
+
+int store_drop_session(struct store *store, const char *id, struct err *e)
+{
+	if (run(store, NULL, NULL, e, "DELETE FROM tokens WHERE session=?", "s", id) < 0)
+		return -1;
+	return run(store, NULL, NULL, e, "DELETE FROM sessions WHERE id=?", "s", id);
+}
+
+int store_put_token(struct store *store, const struct store_token *token, struct err *e)
+{
+	return run(store, NULL, NULL, e, "INSERT OR REPLACE INTO tokens VALUES(?,?,?,?)", "hisi", token->hash, (int64_t)token->role,
+	           token->session, token->expires_ms);
+}
+
+int store_drop_old_tokens(struct store *store, int64_t now_ms, struct err *e)
+{
+	return run(store, NULL, NULL, e, "DELETE FROM tokens WHERE expires_ms > 0 AND expires_ms < ?", "i", now_ms);
+}
+
+struct each_session {
+	void (*fn)(void *arg, const struct store_session *session);
+	void *arg;
+};
+
+static const char *text_at(sqlite3_stmt *statement, int column)
+{
+	const void *text = sqlite3_column_text(statement, column);
+
+	return text ? text : "";
+}
+
+static void on_session(void *arg, sqlite3_stmt *row)
+{
+	const struct each_session *each = arg;
+	struct store_session session = {
+		.id = text_at(row, 0), .image = text_at(row, 1), .owner = text_at(row, 2), .spec = text_at(row, 3),
+		.state = text_at(row, 4), .reason = text_at(row, 5), .isolation = sqlite3_column_int64(row, 6),
+		.created_ms = sqlite3_column_int64(row, 7), .expires_ms = sqlite3_column_int64(row, 8),
+		.ended_ms = sqlite3_column_int64(row, 9),
+	};
+
+	each->fn(each->arg, &session);
+}
+
+int store_each_session(struct store *store, void (*fn)(void *arg, const struct store_session *session), void *arg, struct err *e)
+{
+	struct each_session each = {.fn = fn, .arg = arg};
+
+	return run(store, on_session, &each, e, "SELECT * FROM sessions ORDER BY created_ms, id", "");
+}
+
+struct each_token {
+	void (*fn)(void *arg, const struct store_token *token);
+	void *arg;
+};
+
+static void on_token(void *arg, sqlite3_stmt *row)
+{
+	const struct each_token *each = arg;
+	struct store_token token = {
+		.role = sqlite3_column_int(row, 1), .session = text_at(row, 2), .expires_ms = sqlite3_column_int64(row, 3)};
+
+	if (sqlite3_column_bytes(row, 0) != STORE_HASH_BYTES)
+		return;
+	memcpy(token.hash, sqlite3_column_blob(row, 0), STORE_HASH_BYTES);
+	each->fn(each->arg, &token);
+}
+
+int store_each_token(struct store *store, void (*fn)(void *arg, const struct store_token *token), void *arg, struct err *e)
+{
+	struct each_token each = {.fn = fn, .arg = arg};
+
+	return run(store, on_token, &each, e, "SELECT * FROM tokens", "");
+}
+
+static void on_code(void *arg, sqlite3_stmt *row)
+{
+	int64_t *good_until_ms = arg;
+
+	*good_until_ms = sqlite3_column_int64(row, 0);
+}
+
+int store_note_code(struct store *store, const uint8_t hash[STORE_HASH_BYTES], int64_t expires_ms, int64_t *good_until_ms,
+                    struct err *e)
+{
+	if (run(store, NULL, NULL, e, "DELETE FROM codes WHERE hash<>?", "h", hash) < 0 ||
+	    run(store, NULL, NULL, e, "INSERT OR IGNORE INTO codes VALUES(?,?)", "hi", hash, expires_ms) < 0)
+		return -1;
+	return run(store, on_code, good_until_ms, e, "SELECT expires_ms FROM codes WHERE hash=?", "h", hash);
+}
+
+int store_use_code(struct store *store, const uint8_t hash[STORE_HASH_BYTES], struct err *e)
+{
+	return run(store, NULL, NULL, e, "UPDATE codes SET expires_ms=0 WHERE hash=?", "h", hash);
+}
+
+int64_t store_now_ms(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_REALTIME, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the front must still know after a crash: sessions, hashes of tokens, codes that were used. SQLite in /front/front.db; a
+ * write is on disk when its function returns. Times are milliseconds of the wall clock, since they outlive the process.
+ * Owner: session/front. One thread.
+ */
+#ifndef FRONT_STORE_H
+#define FRONT_STORE_H
+
+#include <stdint.h>
+
+#include "session/base/err.h"
+
+#define STORE_HASH_BYTES 32
+
+struct store;
+
+struct store_session {
+	const char *id, *image, *owner;
+	const char *spec;   /* JSON, as completed by defaults, without the values of its environment */
+	const char *state;  /* "starting", "ready", "ended", "failed" */
+	const char *reason; /* of an end, or "" */
+	int64_t isolation;  /* enum warden_isolation */
+	int64_t created_ms, expires_ms, ended_ms; /* ended_ms 0: it lives */
+};
+
+struct store_token {
+	uint8_t hash[STORE_HASH_BYTES];
+	int role;            /* enum role */
+	const char *session; /* "" when it is of no session */
+	int64_t expires_ms;  /* 0: with its session */
+};
+
+/* NULL with *e when the file cannot be opened or is damaged. */
+struct store *store_open(const char *path, struct err *e);
+void store_close(struct store *store);
+
+/* Writes or replaces the row of a session. */
+int store_put_session(struct store *store, const struct store_session *session, struct err *e);
+/* Removes the row of a session and of its tokens. */
+int store_drop_session(struct store *store, const char *id, struct err *e);
+int store_put_token(struct store *store, const struct store_token *token, struct err *e);
+/* Removes tokens that expired before now_ms. */
+int store_drop_old_tokens(struct store *store, int64_t now_ms, struct err *e);
+
+/* Calls fn for each row, oldest first; what it gets is valid during the call. */
+int store_each_session(struct store *store, void (*fn)(void *arg, const struct store_session *session), void *arg, struct err *e);
+int store_each_token(struct store *store, void (*fn)(void *arg, const struct store_token *token), void *arg, struct err *e);
+
+/* Notes the one-use code, unless it is known already, forgets any other, and says until when it is good: 0 once it was used. */
+int store_note_code(struct store *store, const uint8_t hash[STORE_HASH_BYTES], int64_t expires_ms, int64_t *good_until_ms,
+                    struct err *e);
+int store_use_code(struct store *store, const uint8_t hash[STORE_HASH_BYTES], struct err *e);
+
+/* Milliseconds of the wall clock. */
+int64_t store_now_ms(void);
+
+#endif

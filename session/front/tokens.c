@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Tokens. A look-up compares with every hash that there is, so that its time tells nothing. */
+#include "session/front/tokens.h"
+
+#include <gnutls/crypto.h>
+#include <gnutls/gnutls.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "session/base/limits.h"
+#include "session/base/util.h"
+
+#define RANDOM_BYTES 32
+#define TOKEN_BYTES_MAX 128
+
+struct entry {
+	uint8_t hash[STORE_HASH_BYTES];
+	enum role role;
+	char session[SESSION_ID_SIZE];
+	int64_t expires_ms;
+};
+
+struct tokens {
+	struct store *store;
+	struct entry *entries;
+	size_t n_entries;
+	uint8_t code_hash[STORE_HASH_BYTES];
+	int64_t code_until_ms; /* 0: there is none */
+	int64_t tries;         /* wrong codes that may come at once */
+	int64_t last_try_ms;
+};
+
+static const struct {
+	const char *name, *prefix;
+} roles[N_ROLES] = {
+	[ROLE_AGENT] = {"agent", "gba_"},
+	[ROLE_VIEWER] = {"viewer", "gbv_"},
+	[ROLE_CONTROLLER] = {"controller", "gbc_"},
+	[ROLE_OPERATOR] = {"operator", "gbo_"},
+};
+
+const char *role_name(enum role role)
+{
+	return roles[role].name;
+}
+
+static void hash_text(const char *text, uint8_t out[STORE_HASH_BYTES])
+{
+	if (gnutls_hash_fast(GNUTLS_DIG_SHA256, text, strlen(text), out) < 0)
+		DIE("no SHA-256");
+}
+
+static void add(struct tokens *tokens, const uint8_t *hash, enum role role, const char *session, int64_t expires_ms)
+{
+	struct entry *entry;
+
+	tokens->entries = util_realloc(tokens->entries, (tokens->n_entries + 1) * sizeof(*tokens->entries));
+	entry = &tokens->entries[tokens->n_entries++];
+	*entry = (struct entry){.role = role, .expires_ms = expires_ms};
+	memcpy(entry->hash, hash, STORE_HASH_BYTES);
+	(void)snprintf(entry->session, sizeof(entry->session), "%s", session);
+}
+
+static void take_stored(void *arg, const struct store_token *token)
+{
+	if (token->role >= 0 && token->role < N_ROLES)
+		add(arg, token->hash, (enum role)token->role, token->session, token->expires_ms);
+}
+
+struct tokens *tokens_create(struct store *store, const uint8_t operator_hash[STORE_HASH_BYTES], struct err *e)
+{
+	struct tokens *tokens = util_zalloc(sizeof(*tokens));
+
+	*tokens = (struct tokens){.store = store, .tries = LIMIT_CODE_TRIES, .last_try_ms = util_now_ms()};
+	add(tokens, operator_hash, ROLE_OPERATOR, "", 0);
+	if (store_drop_old_tokens(store, store_now_ms(), e) < 0 || store_each_token(store, take_stored, tokens, e) < 0) {
+		tokens_destroy(tokens);
+		return NULL;
+	}
+	return tokens;
+}
+
+void tokens_destroy(struct tokens *tokens)
+{
+	if (!tokens)
+		return;
+	free(tokens->entries);
+	free(tokens);
+}
+
+/* base64url without padding. */
+static char *random_token(const char *prefix)
+{
+	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+	uint8_t bytes[RANDOM_BYTES];
+	char *token = util_zalloc(TOKEN_BYTES_MAX);
+	size_t len = (size_t)snprintf(token, TOKEN_BYTES_MAX, "%s", prefix);
+	uint32_t bits = 0;
+	int n_bits = 0;
+
+	util_random(bytes, sizeof(bytes));
+	for (size_t i = 0; i < sizeof(bytes); i++) {
+		bits = bits << 8 | bytes[i];
+		for (n_bits += 8; n_bits >= 6; n_bits -= 6)
+			token[len++] = digits[bits >> (n_bits - 6) & 63];
+	}
+	token[len++] = digits[bits << (6 - n_bits) & 63];
+	explicit_bzero(bytes, sizeof(bytes));
+	return token;
+}
+
+void tokens_wipe(char *token)
+{
+	if (token)
+		explicit_bzero(token, strlen(token));
+	free(token);
+}
+
+int tokens_make(struct tokens *tokens, enum role role, const char *session, int64_t expires_ms, char **token, struct err *e)
+{
+	struct store_token row = {.role = (int)role, .session = session, .expires_ms = expires_ms};
+	char *text = random_token(roles[role].prefix);
+
+	hash_text(text, row.hash);
+	if (store_put_token(tokens->store, &row, e) < 0) {
+		tokens_wipe(text);
+		return -1;
+	}
+	add(tokens, row.hash, role, session, expires_ms);
+	*token = text;
+	return 0;
+}
+
+bool tokens_find(const struct tokens *tokens, const char *token, struct identity *who)
+{
+	uint8_t hash[STORE_HASH_BYTES];
+	const struct entry *found = NULL;
+
+	hash_text(token, hash);
+	for (size_t i = 0; i < tokens->n_entries; i++)
+		if (gnutls_memcmp(tokens->entries[i].hash, hash, sizeof(hash)) == 0)
+			found = &tokens->entries[i];
+	if (!found || (found->expires_ms > 0 && found->expires_ms <= store_now_ms()))
+		return false;
+	who->role = found->role;
+	memcpy(who->session, found->session, sizeof(who->session));
+	util_hex(who->name, hash, 8);
+	return true;
+}
+
+void tokens_forget(struct tokens *tokens, const char *session)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < tokens->n_entries; i++)
+		if (!*tokens->entries[i].session || strcmp(tokens->entries[i].session, session) != 0)
+			tokens->entries[kept++] = tokens->entries[i];
+	tokens->n_entries = kept;
+}
+
+int tokens_note_code(struct tokens *tokens, const uint8_t hash[STORE_HASH_BYTES], struct err *e)
+{
+	static const uint8_t none[STORE_HASH_BYTES];
+
+	if (memcmp(hash, none, sizeof(none)) == 0)
+		return 0;
+	memcpy(tokens->code_hash, hash, STORE_HASH_BYTES);
+	return store_note_code(tokens->store, hash, store_now_ms() + LIMIT_CODE_MS, &tokens->code_until_ms, e);
+}
+
+/* A bucket of tries that fills up again by time. */
+static bool may_try(struct tokens *tokens)
+{
+	int64_t earned = (util_now_ms() - tokens->last_try_ms) / LIMIT_CODE_TRY_MS;
+
+	tokens->last_try_ms += earned * LIMIT_CODE_TRY_MS;
+	tokens->tries = tokens->tries + earned > LIMIT_CODE_TRIES ? LIMIT_CODE_TRIES : tokens->tries + earned;
+	return tokens->tries > 0;
+}
+
+int tokens_trade(struct tokens *tokens, const char *code, char **token, int64_t *expires_ms, struct err *e)
+{
+	uint8_t hash[STORE_HASH_BYTES];
+	int64_t until_ms = store_now_ms() + LIMIT_CONSOLE_TOKEN_MS;
+
+	if (!may_try(tokens))
+		return err_set(e, ERR_LIMIT, NULL, "too many wrong codes; one try a second is allowed now");
+	hash_text(code, hash);
+	if (gnutls_memcmp(hash, tokens->code_hash, sizeof(hash)) != 0 || tokens->code_until_ms <= store_now_ms()) {
+		tokens->tries--;
+		return err_set(e, ERR_UNAUTHORIZED, "/code", "this code is wrong, was used already or is older than five minutes");
+	}
+	if (store_use_code(tokens->store, hash, e) < 0)
+		return -1;
+	tokens->code_until_ms = 0;
+	if (tokens_make(tokens, ROLE_OPERATOR, "", until_ms, token, e) < 0)
+		return -1;
+	*expires_ms = until_ms;
+	return 0;
+}

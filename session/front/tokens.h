@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Who may do something: tokens, kept as SHA-256 and compared in constant time, and the console's one-use code. A token is a prefix
+ * that names its role ("gba_") and 32 random bytes in base64url. No token is ever logged. Owner: session/front. One thread.
+ */
+#ifndef FRONT_TOKENS_H
+#define FRONT_TOKENS_H
+
+#include <stdbool.h>
+
+#include "session/front/store.h"
+#include "session/warden/proto.h"
+
+enum role { ROLE_AGENT, ROLE_VIEWER, ROLE_CONTROLLER, ROLE_OPERATOR, N_ROLES };
+
+/* Sets of roles, for tables. */
+#define ROLES_OF(role) (1U << (role))
+#define ROLES_ALL ((1U << N_ROLES) - 1)
+
+/* Whose a token is. */
+struct identity {
+	enum role role;
+	char session[SESSION_ID_SIZE]; /* "" for an operator */
+	char name[17];                 /* the beginning of the token's hash: for the journal and the log */
+};
+
+const char *role_name(enum role role); /* "agent", … */
+
+struct tokens;
+
+/* Reads what the store has. `operator_hash` is the token that the warden wrote for the operator. NULL with *e on failure. */
+struct tokens *tokens_create(struct store *store, const uint8_t operator_hash[STORE_HASH_BYTES], struct err *e);
+void tokens_destroy(struct tokens *tokens);
+
+/* Makes a token and stores its hash. `session` "" is none; expires_ms (wall clock) 0: it ends with its session. *token is
+ * malloced, the caller's, and to be wiped. */
+int tokens_make(struct tokens *tokens, enum role role, const char *session, int64_t expires_ms, char **token, struct err *e);
+
+/* Looks a token up. False when it is none or has expired. */
+bool tokens_find(const struct tokens *tokens, const char *token, struct identity *who);
+
+/* Forgets the tokens of a session, in memory (the store drops them with the session's row). */
+void tokens_forget(struct tokens *tokens, const char *session);
+
+/* Notes the one-use code of this start ("XXXX-XXXX", by its hash); all zero is none. */
+int tokens_note_code(struct tokens *tokens, const uint8_t hash[STORE_HASH_BYTES], struct err *e);
+
+/* Trades the code for an operator's token with a life of LIMIT_CONSOLE_TOKEN_MS. ERR_UNAUTHORIZED for any other code,
+ * ERR_LIMIT after too many of those. */
+int tokens_trade(struct tokens *tokens, const char *code, char **token, int64_t *expires_ms, struct err *e);
+
+/* Wipes and frees a token's text. NULL is fine. */
+void tokens_wipe(char *token);
+
+#endif

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Questions to the warden and its answers, matched by tag. */
+#include "session/front/warden.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/epoll.h>
+
+#include "session/base/co.h"
+#include "session/base/ipc.h"
+#include "session/base/limits.h"
+#include "session/base/log.h"
+#include "session/base/util.h"
+
+/* One WARDEN_CREATE that waits for its answer; on its coroutine's stack. */
+struct ask {
+	struct ask *next;
+	uint32_t tag;
+	bool answered;
+	struct warden_event answer;
+	struct co_event changed;
+};
+
+struct warden {
+	struct loop *loop;
+	int fd;
+	struct loop_source *source;
+	const struct warden_ops *ops;
+	uint32_t last_tag;
+	struct ask *asks;
+};
+
+int warden_hello(int fd, struct warden_hello *hello, struct err *e)
+{
+	struct pollfd ready = {.fd = fd, .events = POLLIN};
+	size_t n_fds;
+	ssize_t n;
+
+	while (poll(&ready, 1, -1) < 0 && errno == EINTR)
+		;
+	n = ipc_recv(fd, hello, sizeof(*hello), NULL, 0, &n_fds, e);
+	if (n < 0)
+		return -1;
+	hello->url[sizeof(hello->url) - 1] = '\0';
+	hello->version[sizeof(hello->version) - 1] = '\0';
+	if (n != (ssize_t)sizeof(*hello) || hello->op != WARDEN_HELLO)
+		return err_set(e, ERR_INTERNAL, NULL, "the warden did not say hello");
+	return 0;
+}
+
+static int send_request(struct warden *warden, uint32_t op, uint32_t tag, const char *id, const struct warden_create *create,
+                        struct err *e)
+{
+	struct warden_request request;
+
+	memset(&request, 0, sizeof(request));
+	request.op = op;
+	request.tag = tag;
+	memcpy(request.session, id, strnlen(id, SESSION_ID_LEN));
+	if (create)
+		request.create = *create;
+	return ipc_send(warden->fd, &request, sizeof(request), NULL, 0, e);
+}
+
+/* True if a create waited for this event. */
+static bool answer(struct warden *warden, const struct warden_event *event)
+{
+	for (struct ask *ask = warden->asks; ask; ask = ask->next)
+		if (ask->tag == event->tag && !ask->answered) {
+			ask->answer = *event;
+			ask->answered = true;
+			co_signal(&ask->changed);
+			return true;
+		}
+	return false;
+}
+
+static void take_event(struct warden *warden, struct warden_event *event)
+{
+	struct err e;
+
+	event->session[SESSION_ID_LEN] = '\0';
+	event->detail[sizeof(event->detail) - 1] = '\0';
+	switch (event->op) {
+	case WARDEN_CREATED:
+		if (!answer(warden, event) && warden_end(warden, event->session, &e) < 0)
+			log_err(LOG_ERROR, &e, "ending %s, which nobody waits for", event->session);
+		break;
+	case WARDEN_FAILED:
+		if (!answer(warden, event))
+			log_info("the warden refused something about %s: %s", event->session, event->detail);
+		break;
+	case WARDEN_ENDED:
+		warden->ops->ended(warden->ops->arg, event);
+		break;
+	default:
+		log_warn("an unknown record %u of the warden", event->op);
+		break;
+	}
+}
+
+static void on_ready(void *arg, uint32_t events)
+{
+	struct warden *warden = arg;
+	struct warden_event event;
+	struct err e;
+	size_t n_fds;
+	ssize_t n;
+
+	(void)events;
+	while ((n = ipc_recv(warden->fd, &event, sizeof(event), NULL, 0, &n_fds, &e)) == (ssize_t)sizeof(event))
+		take_event(warden, &event);
+	if (n < 0 && errno == EAGAIN)
+		return;
+	loop_remove(warden->source);
+	warden->source = NULL;
+	warden->ops->gone(warden->ops->arg);
+}
+
+struct warden *warden_create(struct loop *loop, int fd, const struct warden_ops *ops)
+{
+	struct warden *warden = util_zalloc(sizeof(*warden));
+
+	*warden = (struct warden){.loop = loop, .fd = fd, .ops = ops};
+	warden->source = loop_add(loop, fd, EPOLLIN, on_ready, warden);
+	return warden;
+}
+
+int warden_serving(struct warden *warden, struct err *e)
+{
+	return send_request(warden, WARDEN_HELLO, 0, "", NULL, e);
+}
+
+static void forget_ask(struct warden *warden, const struct ask *ask)
+{
+	struct ask **place = &warden->asks;
+
+	while (*place != ask)
+		place = &(*place)->next;
+	*place = ask->next;
+}
+
+int warden_start(struct warden *warden, const char *id, const struct warden_create *create, int64_t deadline_ms,
+                 uint32_t *isolation, struct err *e)
+{
+	struct ask ask = {.tag = ++warden->last_tag};
+	int rc = send_request(warden, WARDEN_CREATE, ask.tag, id, create, e);
+
+	if (rc < 0)
+		return -1;
+	ask.next = warden->asks;
+	warden->asks = &ask;
+	while (rc == 0 && !ask.answered)
+		rc = co_wait_event(&ask.changed, deadline_ms, e);
+	forget_ask(warden, &ask);
+	if (rc < 0)
+		return -1;
+	if (ask.answer.op == WARDEN_FAILED) {
+		enum err_code code = ask.answer.code > ERR_NONE && ask.answer.code < ERR_N_CODES ? ask.answer.code : ERR_INTERNAL;
+
+		return err_set(e, code, NULL, "%s", ask.answer.detail);
+	}
+	*isolation = ask.answer.isolation;
+	return 0;
+}
+
+int warden_seal(struct warden *warden, const char *id, struct err *e)
+{
+	return send_request(warden, WARDEN_SEAL, 0, id, NULL, e);
+}
+
+int warden_end(struct warden *warden, const char *id, struct err *e)
+{
+	return send_request(warden, WARDEN_END, 0, id, NULL, e);
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The front's end of the link to the warden (session/warden/proto.h). Owner: session/front. One thread; what waits runs in a
+ * coroutine.
+ */
+#ifndef FRONT_WARDEN_H
+#define FRONT_WARDEN_H
+
+#include "session/base/loop.h"
+#include "session/warden/proto.h"
+
+struct warden;
+
+struct warden_ops {
+	/* A session ended, asked for or not. */
+	void (*ended)(void *arg, const struct warden_event *event);
+	/* The warden is gone: so is everything. */
+	void (*gone)(void *arg);
+	void *arg;
+};
+
+/* Reads the first record of the link, which waits for it (the loop does not run yet). */
+int warden_hello(int fd, struct warden_hello *hello, struct err *e);
+
+/* fd is taken. `ops` must outlive it. */
+struct warden *warden_create(struct loop *loop, int fd, const struct warden_ops *ops);
+
+/* Tells the warden that requests are answered. */
+int warden_serving(struct warden *warden, struct err *e);
+
+/*
+ * Asks for a session with this id and waits until its processes run. *isolation are the bits of enum warden_isolation. Errors: that
+ * of the warden (its code and its line for the caller), ERR_TIMEOUT and ERR_CANCELLED, after which a session that comes all the same
+ * is ended.
+ */
+int warden_start(struct warden *warden, const char *id, const struct warden_create *create, int64_t deadline_ms,
+                 uint32_t *isolation, struct err *e);
+
+/* Nothing in the session's display root may be executed from now on. */
+int warden_seal(struct warden *warden, const char *id, struct err *e);
+
+/* Asks for the end of a session; the answer comes by ops->ended. */
+int warden_end(struct warden *warden, const char *id, struct err *e);
+
+#endif
