@@ -62,6 +62,8 @@ $(B)/%.o: %.c Makefile
 	@echo "  CC    $<"
 	@$(CC) $(CFLAGS) -c -o $@ $<
 
+$(B)/session/front/assets.o: $(wildcard display/console/*)
+
 define PROGRAM
 $(B)/$(1): $(call objs,$(DIRS_$(1))) $(B)/libbase.a
 	@echo "  LINK  $(1)"

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the routes run. Each fills request->reply and returns 0, or returns -1 with the refusal. Owner: session/front. */
+#ifndef FRONT_API_H
+#define FRONT_API_H
+
+#include "session/base/err.h"
+
+struct request;
+
+/* The server (api_server.c). */
+int api_live(struct request *request, struct err *e);
+int api_ready(struct request *request, struct err *e);
+int api_about(struct request *request, struct err *e);
+int api_images(struct request *request, struct err *e);
+int api_trade_code(struct request *request, struct err *e);
+int api_page(struct request *request, struct err *e);
+
+/* Sessions (api_sessions.c). */
+int api_create(struct request *request, struct err *e);
+int api_list(struct request *request, struct err *e);
+int api_show(struct request *request, struct err *e);
+int api_delete(struct request *request, struct err *e);
+int api_act(struct request *request, struct err *e);
+int api_cancel(struct request *request, struct err *e);
+int api_screenshot(struct request *request, struct err *e);
+
+#endif

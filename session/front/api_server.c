@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The routes of the server itself: health, what it offers, the console. */
+#include <string.h>
+
+#include "session/base/json.h"
+#include "session/base/limits.h"
+#include "session/base/util.h"
+#include "session/front/api.h"
+#include "session/front/assets.h"
+#include "session/front/images.h"
+#include "session/front/request.h"
+#include "session/front/spec.h"
+
+int api_live(struct request *request, struct err *e)
+{
+	(void)e;
+	reply_json(&request->reply, 200, json_pack("{s:b}", "live", 1));
+	return 0;
+}
+
+/* The front ends with the warden: that it answers means that both are there. */
+int api_ready(struct request *request, struct err *e)
+{
+	(void)e;
+	reply_json(&request->reply, 200, json_pack("{s:b}", "ready", 1));
+	return 0;
+}
+
+static json_t *errors_document(void)
+{
+	json_t *list = json_array();
+
+	for (int code = ERR_NONE + 1; code < ERR_N_CODES; code++) {
+		const struct err_info *info = err_info((enum err_code)code);
+
+		(void)json_array_append_new(list, json_pack("{s:s, s:i, s:s, s:s}", "code", info->wire, "status", info->status, "fix", info->fix,
+		                                            "title", info->title));
+	}
+	return list;
+}
+
+static json_t *limits_document(const struct front *front)
+{
+	return json_pack("{s:I, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i}", "sessions", (json_int_t)front->sessions.max_live,
+	                 "body_bytes", LIMIT_BODY_BYTES, "json_depth", LIMIT_JSON_DEPTH, "actions", LIMIT_ACTIONS, "text_chars",
+	                 LIMIT_TEXT_CHARS, "waiting_calls", LIMIT_WAITING_CALLS, "call_ms", LIMIT_CALL_MS, "request_ms", LIMIT_REQUEST_MS,
+	                 "side_min_px", LIMIT_SIDE_MIN_PX, "side_max_px", LIMIT_SIDE_MAX_PX);
+}
+
+int api_about(struct request *request, struct err *e)
+{
+	(void)e;
+	reply_json(&request->reply, 200,
+	           json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o}", "name", "glovebox", "version", GLOVEBOX_VERSION, "api", "v1", "limits",
+	                     limits_document(request->front), "spec", form_schema(&spec_form), "errors", errors_document(), "routes",
+	                     routes_document()));
+	return 0;
+}
+
+int api_images(struct request *request, struct err *e)
+{
+	(void)e;
+	reply_json(&request->reply, 200, json_pack("{s:o}", "images", images_list(request->front->images)));
+	return 0;
+}
+
+static const struct field code_fields[] = {
+	{"code", FIELD_STRING, true, 1, 32, NULL, NULL, NULL, NULL, "the code that the server printed: XXXX-XXXX"},
+};
+static const struct form code_form = {code_fields, ARRAY_LEN(code_fields), NULL};
+
+int api_trade_code(struct request *request, struct err *e)
+{
+	json_auto_t *body = NULL;
+	int64_t expires_ms;
+	char *token;
+
+	if (request_json(request, &body, e) < 0 || form_check(&code_form, body, "", NULL, e) < 0 ||
+	    tokens_trade(request->front->tokens, form_string(body, "code", ""), &token, &expires_ms, e) < 0)
+		return -1;
+	reply_json(&request->reply, 200,
+	           json_pack("{s:s, s:s, s:I}", "token", token, "role", role_name(ROLE_OPERATOR), "expires_in_s",
+	                     (json_int_t)(LIMIT_CONSOLE_TOKEN_MS / 1000)));
+	tokens_wipe(token);
+	return 0;
+}
+
+int api_page(struct request *request, struct err *e)
+{
+	const struct asset *asset = assets_find(request->route->path);
+
+	if (!asset)
+		return err_set(e, ERR_NOT_FOUND, NULL, "there is no such file");
+	reply_text(&request->reply, asset->type, asset->start, (size_t)(asset->end - asset->start));
+	request->reply.is_page = true;
+	return 0;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Files that are part of the program. Owner: session/front. No threads. */
+#ifndef FRONT_ASSETS_H
+#define FRONT_ASSETS_H
+
+#include <stddef.h>
+
+struct asset {
+	const char *path; /* of the request: "/", "/page.js", … */
+	const char *type; /* media type */
+	const char *start, *end;
+};
+
+/* NULL if there is none. */
+const struct asset *assets_find(const char *path);
+
+#endif

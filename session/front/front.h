@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the parts of the front share. Owner: session/front. One thread. */
+#ifndef FRONT_FRONT_H
+#define FRONT_FRONT_H
+
+#include "session/base/loop.h"
+#include "session/front/head.h"
+#include "session/front/sessions.h"
+#include "session/front/store.h"
+#include "session/front/tokens.h"
+#include "session/front/warden.h"
+
+/* The front's root, as the warden makes it. */
+#define FRONT_STORE "/front/front.db"
+#define FRONT_IMAGES "/images"
+#define FRONT_RUN "/run"
+
+struct front {
+	struct loop *loop;
+	struct store *store;
+	struct tokens *tokens;
+	struct warden *warden;
+	struct sessions sessions;
+	struct hosts hosts;
+	const char *images; /* the folder of the manifests */
+	bool stopping;
+};
+
+#endif

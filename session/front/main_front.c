@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * glovebox-front: the only process that speaks HTTP. Started by gloveboxd with its listening socket; it ends when the warden ends,
+ * and the sessions outlive it: a front that starts again finds them in its store.
+ */
+#include <signal.h>
+#include <stdlib.h>
+
+#include "sandbox/confine/confine.h"
+#include "session/base/log.h"
+#include "session/base/util.h"
+#include "session/front/conn.h"
+#include "session/front/front.h"
+#include "session/front/request.h"
+#include "session/front/routes.h"
+
+static void on_ended(void *arg, const struct warden_event *event)
+{
+	struct front *front = arg;
+
+	sessions_on_ended(&front->sessions, event);
+}
+
+static void on_warden_gone(void *arg)
+{
+	struct front *front = arg;
+
+	log_info("the warden is gone");
+	front->stopping = true;
+}
+
+static void on_signal(void *arg, int signo)
+{
+	struct front *front = arg;
+
+	(void)signo;
+	front->stopping = true;
+}
+
+/* Opens the store and the link to the warden, and finds the sessions that live. */
+static int start(struct front *front, const struct warden_ops *ops, struct err *e)
+{
+	static const int signals[] = {SIGTERM, SIGINT, 0};
+	struct warden_hello hello;
+
+	front->loop = loop_create(e);
+	if (!front->loop || routes_check(routes, routes_n, e) < 0 || loop_signals(front->loop, signals, on_signal, front, e) < 0 ||
+	    warden_hello(CHILD_WARDEN, &hello, e) < 0 || hosts_init(&front->hosts, hello.url, e) < 0)
+		return -1;
+	front->store = store_open(FRONT_STORE, e);
+	front->tokens = front->store ? tokens_create(front->store, hello.operator_token_sha256, e) : NULL;
+	if (!front->tokens || tokens_note_code(front->tokens, hello.code_sha256, e) < 0)
+		return -1;
+	front->warden = warden_create(front->loop, CHILD_WARDEN, ops);
+	front->images = FRONT_IMAGES;
+	front->sessions = (struct sessions){.loop = front->loop, .warden = front->warden, .store = front->store, .tokens = front->tokens,
+	                                    .run = FRONT_RUN, .max_live = hello.max_sessions};
+	if (sessions_restore(&front->sessions, e) < 0)
+		return -1;
+	while (sessions_restoring(&front->sessions) && !front->stopping)
+		loop_turn(front->loop, -1);
+	return 0;
+}
+
+int main(void)
+{
+	struct front front = {.stopping = false};
+	struct warden_ops warden_ops = {.ended = on_ended, .gone = on_warden_gone, .arg = &front};
+	struct conns_ops conns_ops = request_ops(&front);
+	struct conns *conns = NULL;
+	struct err e;
+
+	log_init("glovebox-front", NULL);
+	(void)signal(SIGPIPE, SIG_IGN);
+	if (confine_enter(&confine_front, &e) == 0 && start(&front, &warden_ops, &e) == 0)
+		conns = conns_create(front.loop, CHILD_LISTEN, &conns_ops, &e);
+	if (!conns || warden_serving(front.warden, &e) < 0) {
+		log_err(LOG_ERROR, &e, "the front does not start");
+		return EXIT_FAILURE;
+	}
+	while (!front.stopping)
+		conns_turn(conns);
+	/* What is still open is closed by the kernel; everything that must last is in the store already. */
+	return EXIT_SUCCESS;
+}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Replies and their headers. */
+#include "session/front/reply.h"
+
+#include <string.h>
+
+#include "session/base/problem.h"
+#include "session/base/util.h"
+
+#define STREAM_BLOCK_BYTES (32 * 1024)
+
+struct header {
+	const char *name, *value;
+};
+
+static const struct header common_headers[] = {
+	{"X-Content-Type-Options", "nosniff"},
+	{"Referrer-Policy", "no-referrer"},
+	{"Cache-Control", "no-store"},
+	{"Cross-Origin-Resource-Policy", "same-origin"},
+	{"Cross-Origin-Opener-Policy", "same-origin"},
+};
+
+/* What an answer of the API may do in a browser: nothing. */
+static const char api_policy[] = "default-src 'none'; frame-ancestors 'none'; sandbox";
+static const char page_policy[] = "default-src 'none'; script-src 'self'; style-src 'self'; img-src blob:; connect-src 'self'; "
+				  "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+static void clear(struct reply *reply)
+{
+	bool must_close = reply->must_close;
+
+	reply_finish(reply);
+	reply->must_close = must_close;
+}
+
+void reply_json(struct reply *reply, int status, json_t *taken)
+{
+	char *body = json_dumps(taken, JSON_COMPACT);
+
+	if (!body)
+		DIE("an answer that is no JSON");
+	json_decref(taken);
+	clear(reply);
+	reply->status = status;
+	reply->type = "application/json";
+	reply->body = body;
+	reply->len = strlen(body);
+}
+
+void reply_empty(struct reply *reply, int status)
+{
+	clear(reply);
+	reply->status = status;
+	reply->text = "";
+}
+
+void reply_text(struct reply *reply, const char *type, const char *text, size_t len)
+{
+	clear(reply);
+	reply->status = 200;
+	reply->type = type;
+	reply->text = text;
+	reply->len = len;
+}
+
+void reply_refusal(struct reply *reply, const struct err *e, const char *request_id)
+{
+	const struct err_info *info = err_info(e->code);
+
+	json_t *headers = json_incref(reply->headers);
+
+	clear(reply);
+	reply->headers = headers;
+	reply->status = info->status;
+	reply->type = PROBLEM_MEDIA_TYPE;
+	reply->body = problem_text(e, request_id);
+	reply->len = strlen(reply->body);
+	if (e->code == ERR_UNAUTHORIZED)
+		reply_header(reply, "WWW-Authenticate", "Bearer");
+	if (strcmp(info->fix, "later") == 0)
+		reply_header(reply, "Retry-After", "1");
+}
+
+void reply_relay(struct reply *reply, struct stage_reply *stream, const char *etag)
+{
+	const json_t *headers = stage_reply_headers(stream);
+	const char *own_etag = json_string_value(json_object_get(headers, "ETag"));
+	const char *name;
+	json_t *value;
+
+	clear(reply);
+	reply->status = stage_reply_status(stream);
+	reply->type = stage_reply_type(stream);
+	reply->stream = stream;
+	json_object_foreach((json_t *)(uintptr_t)headers, name, value)
+		reply_header(reply, name, json_string_value(value));
+	if (strcmp(reply->type, "application/octet-stream") == 0)
+		reply_header(reply, "Content-Disposition", "attachment");
+	if (reply->status == 200 && etag && own_etag && strcmp(etag, own_etag) == 0) {
+		stage_reply_finish(stream);
+		reply->stream = NULL;
+		reply->status = 304;
+		reply->type = NULL;
+		reply->text = "";
+	}
+}
+
+void reply_header(struct reply *reply, const char *name, const char *value)
+{
+	if (!reply->headers)
+		reply->headers = json_object();
+	(void)json_object_set_new(reply->headers, name, json_string(value));
+}
+
+/* The whole rest of a stream's body, when it is here. */
+static void take_rest(struct reply *reply)
+{
+	int64_t left = stage_reply_left(reply->stream);
+	size_t n;
+
+	if (left < 0)
+		return;
+	reply->body = util_alloc((size_t)left + 1);
+	while (reply->len < (size_t)left &&
+	       stage_reply_read(reply->stream, reply->body + reply->len, (size_t)left - reply->len, &n) == STAGE_READ_SOME)
+		reply->len += n;
+	stage_reply_finish(reply->stream);
+	reply->stream = NULL;
+}
+
+static struct MHD_Response *build_body(struct reply *reply, MHD_ContentReaderCallback read, void *arg)
+{
+	void *text;
+
+	if (reply->stream)
+		take_rest(reply);
+	if (reply->stream)
+		return MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, STREAM_BLOCK_BYTES, read, arg, NULL);
+	if (reply->body)
+		return MHD_create_response_from_buffer_with_free_callback(reply->len, steal_ptr(&reply->body), free);
+	/* libmicrohttpd does not write there, but its type cannot say so. */
+	memcpy(&text, &reply->text, sizeof(text));
+	return MHD_create_response_from_buffer(reply->len, text, MHD_RESPMEM_PERSISTENT);
+}
+
+static void add(struct MHD_Response *response, const char *name, const char *value)
+{
+	if (MHD_add_response_header(response, name, value) != MHD_YES)
+		DIE("the header %s is refused", name);
+}
+
+struct MHD_Response *reply_build(struct reply *reply, const char *request_id, MHD_ContentReaderCallback read, void *arg)
+{
+	struct MHD_Response *response = build_body(reply, read, arg);
+	const char *name;
+	json_t *value;
+
+	if (!response)
+		DIE("no memory for a reply");
+	for (size_t i = 0; i < ARRAY_LEN(common_headers); i++)
+		add(response, common_headers[i].name, common_headers[i].value);
+	add(response, "Content-Security-Policy", reply->is_page ? page_policy : api_policy);
+	add(response, "X-Request-Id", request_id);
+	if (reply->type)
+		add(response, "Content-Type", reply->type);
+	if (reply->must_close)
+		add(response, "Connection", "close");
+	json_object_foreach(reply->headers, name, value)
+		add(response, name, json_string_value(value));
+	return response;
+}
+
+void reply_finish(struct reply *reply)
+{
+	free(reply->body);
+	stage_reply_finish(reply->stream);
+	json_decref(reply->headers);
+	*reply = (struct reply){.status = 0};
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What goes back to a caller: status, headers, and a body that is in memory or comes from a stage. Every reply carries the
+ * security headers and the request's id. Owner: session/front. No threads.
+ */
+#ifndef FRONT_REPLY_H
+#define FRONT_REPLY_H
+
+#include <jansson.h>
+#include <microhttpd.h>
+#include <stdbool.h>
+
+#include "session/base/err.h"
+#include "session/front/stage.h"
+
+struct reply {
+	int status;                 /* 0: there is none yet */
+	const char *type;           /* media type; NULL when there is no body */
+	char *body;                 /* malloced, the reply's; NULL with `text` or `stream` */
+	const char *text;           /* a body that stays */
+	size_t len;                 /* of body or text */
+	struct stage_reply *stream; /* the reply's */
+	json_t *headers;            /* {"Name":"value"} beside those of every reply, or NULL */
+	bool is_page;               /* of the console: it may load its own script, style and pictures */
+	bool must_close;            /* the connection is not to be used again */
+};
+
+/* Each sets a reply that has none yet, or replaces a refusal. */
+void reply_json(struct reply *reply, int status, json_t *taken); /* the object's reference is taken */
+void reply_empty(struct reply *reply, int status);
+void reply_text(struct reply *reply, const char *type, const char *text, size_t len); /* 200; text stays the caller's */
+void reply_refusal(struct reply *reply, const struct err *e, const char *request_id);
+/* The stage's reply (taken): its status, type and headers; 304 when `etag` is that of the picture. */
+void reply_relay(struct reply *reply, struct stage_reply *stream, const char *etag);
+
+void reply_header(struct reply *reply, const char *name, const char *value);
+
+/* The reply for libmicrohttpd. A stream whose whole body is not here yet is read by `read` with its closure. */
+struct MHD_Response *reply_build(struct reply *reply, const char *request_id, MHD_ContentReaderCallback read, void *arg);
+
+void reply_finish(struct reply *reply);
+
+#endif

@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * From the first header to the last byte of the reply. A refusal found in the head is answered when the body has been read (so that
+ * the client gets to see it and the connection stays in step), or at once with Connection: close when the framing is in doubt or the
+ * body is not worth reading.
+ */
+#include "session/front/request.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "session/base/json.h"
+#include "session/base/limits.h"
+#include "session/base/log.h"
+#include "session/base/util.h"
+
+#define SHOWN_MAX 80
+
+int request_json(const struct request *request, json_t **object, struct err *e)
+{
+	if (request->body_len == 0)
+		return err_set(e, ERR_BAD_JSON, NULL, "the body is empty; it must be a JSON object, {} at least");
+	return json_parse(request->body, request->body_len, object, e);
+}
+
+/* --- the head --- */
+
+struct reading {
+	struct head *head;
+	struct err *e;
+	bool failed;
+};
+
+static enum MHD_Result on_header(void *cls, enum MHD_ValueKind kind, const char *name, size_t name_len, const char *value,
+                                 size_t value_len)
+{
+	struct reading *reading = cls;
+
+	(void)kind;
+	reading->failed = head_add(reading->head, name, name_len, value ? value : "", value ? value_len : 0, reading->e) < 0;
+	return reading->failed ? MHD_NO : MHD_YES;
+}
+
+static int read_head(struct request *request, struct MHD_Connection *mhd, struct err *e)
+{
+	struct reading reading = {.head = &request->head, .e = e};
+
+	(void)MHD_get_connection_values_n(mhd, MHD_HEADER_KIND, on_header, &reading);
+	if (reading.failed || head_finish(&request->head, e) < 0) {
+		request->reply.must_close = true;
+		return -1;
+	}
+	return target_parse(request->raw_target, &request->target, e);
+}
+
+static int check_hosts(const struct request *request, struct err *e)
+{
+	const struct head *head = &request->head;
+	char shown[SHOWN_MAX];
+
+	if (!head->host)
+		return err_set(e, ERR_BAD_REQUEST, NULL, "the Host header is missing");
+	if (!hosts_has(&request->front->hosts, head->host))
+		return err_set(e, ERR_MISDIRECTED, NULL, "the host %s is not this server; it answers to %s:%s and to localhost:%s",
+		               err_quote(shown, sizeof(shown), head->host, strlen(head->host)), request->front->hosts.address,
+		               request->front->hosts.port, request->front->hosts.port);
+	if (head->origin && !hosts_has_origin(&request->front->hosts, head->origin))
+		return err_set(e, ERR_BAD_ORIGIN, NULL, "the origin %s is not this server",
+		               err_quote(shown, sizeof(shown), head->origin, strlen(head->origin)));
+	return 0;
+}
+
+static int find_route(struct request *request, const char *method, const char **id, struct err *e)
+{
+	char allow[64];
+
+	request->is_head = strcmp(method, "HEAD") == 0;
+	request->route = routes_find(method, &request->target, id, allow, sizeof(allow), e);
+	if (request->route)
+		return 0;
+	if (allow[0])
+		reply_header(&request->reply, "Allow", allow);
+	return -1;
+}
+
+static int check_token(struct request *request, const char *id, struct err *e)
+{
+	const char *token = head_bearer(&request->head);
+
+	if (request->route->flags & ROUTE_PUBLIC)
+		return 0;
+	if (!token)
+		return err_set(e, ERR_UNAUTHORIZED, NULL, "send the header Authorization: Bearer TOKEN");
+	if (!tokens_find(request->front->tokens, token, &request->who))
+		return err_set(e, ERR_UNAUTHORIZED, NULL, "this token is not known, or has expired");
+	return routes_permit(request->route, &request->who, id, e);
+}
+
+/* Is `name` one of the words of `list`? */
+static bool has_word(const char *list, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (const char *at = list; at && *at; at += strcspn(at, " "), at += *at == ' ')
+		if (strcspn(at, " ") == len && memcmp(at, name, len) == 0)
+			return true;
+	return false;
+}
+
+static int check_query(const struct request *request, struct err *e)
+{
+	const char *name;
+	json_t *value;
+	char shown[SHOWN_MAX];
+
+	json_object_foreach(request->target.query, name, value)
+		if (!has_word(request->route->query, name))
+			return err_set(e, ERR_UNKNOWN_FIELD, NULL, "the query parameter %s is not known here; this path takes: %s",
+			               err_quote(shown, sizeof(shown), name, strlen(name)),
+			               request->route->query ? request->route->query : "none");
+	return 0;
+}
+
+static size_t body_limit(const struct request *request)
+{
+	return request->route->flags & ROUTE_PUBLIC ? LIMIT_PUBLIC_BODY_BYTES : LIMIT_BODY_BYTES;
+}
+
+static int check_body(const struct request *request, struct err *e)
+{
+	const struct head *head = &request->head;
+
+	if (head->length > body_limit(request))
+		return err_set(e, ERR_TOO_LARGE, NULL, "the body has %llu bytes; at most %zu are allowed", (unsigned long long)head->length,
+		               body_limit(request));
+	if (head->idempotency_key)
+		return err_set(e, ERR_UNSUPPORTED, NULL, "this version does not offer Idempotency-Key; send the call without it");
+	if (head->has_body && !(request->route->flags & ROUTE_BODY))
+		return err_set(e, ERR_BAD_REQUEST, NULL, "this path takes no body");
+	if (head->has_body && !head_is_json(head))
+		return err_set(e, ERR_MEDIA_TYPE, NULL, "the Content-Type must be application/json, in UTF-8");
+	return 0;
+}
+
+static int find_session(struct request *request, const char *id, struct err *e)
+{
+	char shown[SHOWN_MAX];
+	struct session *session = id ? sessions_find(&request->front->sessions, id) : NULL;
+
+	if (id && !session)
+		return err_set(e, ERR_NOT_FOUND, NULL, "there is no session %s", err_quote(shown, sizeof(shown), id, strlen(id)));
+	request->session = session ? session_ref(session) : NULL;
+	return 0;
+}
+
+/* Everything that can be refused before the body is read. */
+static int check_head(struct request *request, struct MHD_Connection *mhd, const char *method, struct err *e)
+{
+	const char *id = NULL;
+
+	if (read_head(request, mhd, e) < 0 || check_hosts(request, e) < 0 || find_route(request, method, &id, e) < 0 ||
+	    check_token(request, id, e) < 0 || check_query(request, e) < 0 || check_body(request, e) < 0)
+		return -1;
+	return find_session(request, id, e);
+}
+
+/* --- the body --- */
+
+/* Is the refusal to go out now, with the body unread? */
+static bool is_hopeless(const struct request *request)
+{
+	const struct head *head = &request->head;
+
+	return request->reply.must_close || (head->has_body && (head->expect || head->length > LIMIT_DRAIN_BYTES));
+}
+
+static bool take_body(struct request *request, const char *data, size_t len)
+{
+	if (!request->refused && request->body_len + len > body_limit(request)) {
+		(void)err_set(&request->refusal, ERR_TOO_LARGE, NULL, "the body has more than the %zu bytes that are allowed",
+		              body_limit(request));
+		request->refused = true;
+	}
+	if (request->refused) {
+		request->drained += len;
+		return request->drained <= LIMIT_DRAIN_BYTES;
+	}
+	if (request->body_len + len > request->body_size) {
+		request->body_size = (request->body_len + len) * 2;
+		request->body = util_realloc(request->body, request->body_size);
+	}
+	memcpy(request->body + request->body_len, data, len);
+	request->body_len += len;
+	return true;
+}
+
+/* --- the reply --- */
+
+static void on_more(void *arg)
+{
+	struct request *request = arg;
+
+	stage_reply_watch(request->reply.stream, NULL, NULL);
+	if (conn_suspended(request->conn))
+		conn_resume(request->conn);
+}
+
+static void on_gone(void *arg)
+{
+	struct request *request = arg;
+
+	request->gone = true;
+	if (request->co)
+		co_cancel(request->co);
+	else
+		on_more(request);
+}
+
+static ssize_t read_stream(void *cls, uint64_t pos, char *out, size_t max)
+{
+	struct request *request = cls;
+	size_t n = 0;
+
+	(void)pos;
+	if (request->gone)
+		return MHD_CONTENT_READER_END_WITH_ERROR;
+	switch (stage_reply_read(request->reply.stream, out, max, &n)) {
+	case STAGE_READ_SOME:
+		conn_sent(request->conn, n);
+		return (ssize_t)n;
+	case STAGE_READ_WAIT:
+		stage_reply_watch(request->reply.stream, on_more, request);
+		conn_suspend(request->conn, on_gone, request);
+		return 0;
+	case STAGE_READ_END:
+		return MHD_CONTENT_READER_END_OF_STREAM;
+	case STAGE_READ_BROKEN:
+		break;
+	}
+	return MHD_CONTENT_READER_END_WITH_ERROR;
+}
+
+static enum MHD_Result answer(struct request *request, struct MHD_Connection *mhd)
+{
+	struct MHD_Response *response;
+	enum MHD_Result result;
+
+	if (request->refused) {
+		if (request->refusal.code == ERR_INTERNAL)
+			log_err(LOG_ERROR, &request->refusal, "request %s", request->id);
+		reply_refusal(&request->reply, &request->refusal, request->id);
+	}
+	request->phase = REQUEST_ANSWERED;
+	response = reply_build(&request->reply, request->id, read_stream, request);
+	conn_sending(request->conn);
+	conn_sent(request->conn, request->reply.len);
+	result = MHD_queue_response(mhd, (unsigned int)request->reply.status, response);
+	MHD_destroy_response(response);
+	return result;
+}
+
+/* --- the route --- */
+
+static void run_route(struct request *request)
+{
+	request->refused = request->route->run(request, &request->refusal) < 0;
+}
+
+static void run_in_coroutine(void *arg)
+{
+	struct request *request = arg;
+
+	run_route(request);
+	request->co = NULL;
+	conn_resume(request->conn);
+}
+
+static enum MHD_Result work(struct request *request, struct MHD_Connection *mhd)
+{
+	request->phase = REQUEST_WORKING;
+	conn_working(request->conn);
+	if (!request->refused && (request->route->flags & ROUTE_WAITS)) {
+		request->co = co_start(request->front->loop, run_in_coroutine, request);
+		conn_suspend(request->conn, on_gone, request);
+		return MHD_YES;
+	}
+	if (!request->refused)
+		run_route(request);
+	return answer(request, mhd);
+}
+
+/* --- libmicrohttpd's callbacks --- */
+
+static void *on_open(void *arg, const char *raw_target, struct MHD_Connection *mhd)
+{
+	struct request *request = util_zalloc(sizeof(*request));
+	uint8_t random[8];
+
+	request->front = arg;
+	request->conn = conn_of(mhd);
+	request->raw_target = util_strdup(raw_target);
+	util_random(random, sizeof(random));
+	request->id[0] = 'r';
+	util_hex(request->id + 1, random, sizeof(random));
+	conn_receiving(request->conn);
+	return request;
+}
+
+static enum MHD_Result on_step(void *arg, struct MHD_Connection *mhd, const char *url, const char *method, const char *version,
+                               const char *data, size_t *len, void **context)
+{
+	struct request *request = *context;
+
+	(void)arg;
+	(void)url;
+	(void)version;
+	switch (request->phase) {
+	case REQUEST_HEAD:
+		request->phase = REQUEST_BODY;
+		request->refused = check_head(request, mhd, method, &request->refusal) < 0;
+		if (!request->refused || !is_hopeless(request))
+			return MHD_YES;
+		request->reply.must_close = true;
+		return answer(request, mhd);
+	case REQUEST_BODY:
+		if (*len == 0)
+			return work(request, mhd);
+		if (!take_body(request, data, *len))
+			return MHD_NO;
+		*len = 0;
+		return MHD_YES;
+	case REQUEST_WORKING:
+		return request->gone ? MHD_NO : answer(request, mhd);
+	case REQUEST_ANSWERED:
+		break;
+	}
+	return MHD_NO;
+}
+
+static void on_close(void *arg, struct MHD_Connection *mhd, void **context, enum MHD_RequestTerminationCode code)
+{
+	struct request *request = *context;
+
+	(void)arg;
+	(void)mhd;
+	(void)code;
+	if (!request)
+		return;
+	conn_idle(request->conn);
+	reply_finish(&request->reply);
+	session_unref(request->session);
+	target_finish(&request->target);
+	free(request->raw_target);
+	free(request->body);
+	free(request);
+	*context = NULL;
+}
+
+struct conns_ops request_ops(struct front *front)
+{
+	return (struct conns_ops){.open = on_open, .step = on_step, .close = on_close, .arg = front};
+}

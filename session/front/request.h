@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * One HTTP request: read strictly, refused or handed to its route, answered. Owner: session/front. One thread; routes that wait
+ * run in a coroutine, which is cancelled when the caller leaves.
+ */
+#ifndef FRONT_REQUEST_H
+#define FRONT_REQUEST_H
+
+#include "session/base/co.h"
+#include "session/front/conn.h"
+#include "session/front/front.h"
+#include "session/front/head.h"
+#include "session/front/reply.h"
+#include "session/front/routes.h"
+#include "session/front/sessions.h"
+#include "session/front/target.h"
+#include "session/front/tokens.h"
+
+enum request_phase { REQUEST_HEAD, REQUEST_BODY, REQUEST_WORKING, REQUEST_ANSWERED };
+
+struct request {
+	struct front *front;
+	struct conn *conn;
+	char id[20];                 /* of X-Request-Id and of problems */
+	enum request_phase phase;
+	char *raw_target;
+	struct target target;
+	struct head head;            /* its strings are libmicrohttpd's and live as long as the request */
+	const struct route *route;
+	bool is_head;                /* method HEAD */
+	struct identity who;         /* of the token; not set on public routes */
+	struct session *session;     /* of the path, with a reference; NULL on other routes */
+	char *body;
+	size_t body_len, body_size;
+	size_t drained;              /* bytes of the body of a refused request */
+	bool refused;
+	struct err refusal;
+	struct co *co;               /* runs the route */
+	bool gone;                   /* the caller left while the request was suspended */
+	struct reply reply;
+};
+
+/* The callbacks of libmicrohttpd; `arg` of the ops is the struct front. */
+struct conns_ops request_ops(struct front *front);
+
+/* The JSON object of the body: ERR_BAD_JSON with the place of the fault. The caller's reference. */
+int request_json(const struct request *request, json_t **object, struct err *e);
+
+#endif

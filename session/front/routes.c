@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The routes of this version, and finding one. */
+#include "session/front/routes.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "session/base/util.h"
+#include "session/front/api.h"
+
+#define AGENT ROLES_OF(ROLE_AGENT)
+#define CONTROLLER ROLES_OF(ROLE_CONTROLLER)
+#define OPERATOR ROLES_OF(ROLE_OPERATOR)
+#define ALL ROLES_ALL
+
+#define SHOWN_MAX 80
+
+const struct route routes[] = {
+	{"GET", "/", ROUTE_PUBLIC, ALL, api_page, NULL, "the console: a page that shows the sessions"},
+	{"GET", "/page.js", ROUTE_PUBLIC, ALL, api_page, NULL, "its script"},
+	{"GET", "/page.css", ROUTE_PUBLIC, ALL, api_page, NULL, "its style"},
+	{"GET", "/livez", ROUTE_PUBLIC, ALL, api_live, NULL, "200 while the server answers at all"},
+	{"GET", "/readyz", ROUTE_PUBLIC, ALL, api_ready, NULL, "200 while sessions can be made, else 503"},
+	{"GET", "/v1", 0, ALL, api_about, NULL, "version, limits, errors, routes"},
+	{"GET", "/v1/images", 0, OPERATOR, api_images, NULL, "the images that sessions can start from"},
+	{"POST", "/v1/console", ROUTE_PUBLIC | ROUTE_BODY, ALL, api_trade_code, NULL, "trades a one-use code for a token"},
+	{"GET", "/v1/sessions", 0, ALL, api_list, NULL, "the sessions that this token may see"},
+	{"POST", "/v1/sessions", ROUTE_WAITS | ROUTE_BODY, OPERATOR, api_create, NULL, "makes a session; answers when it is ready"},
+	{"GET", "/v1/sessions/{id}", ROUTE_WAITS, ALL, api_show, NULL, "the state of a session, with what is held"},
+	{"DELETE", "/v1/sessions/{id}", ROUTE_WAITS, AGENT | CONTROLLER | OPERATOR, api_delete, NULL,
+	 "ends it; answers when its last process is gone"},
+	{"POST", "/v1/sessions/{id}/act", ROUTE_WAITS | ROUTE_BODY, AGENT | OPERATOR, api_act, NULL, "runs a list of actions"},
+	{"POST", "/v1/sessions/{id}/cancel", ROUTE_WAITS, AGENT | OPERATOR, api_cancel, NULL, "stops the actions that run"},
+	{"GET", "/v1/sessions/{id}/screenshot", ROUTE_WAITS, AGENT | OPERATOR, api_screenshot, "format quality region space cursor",
+	 "a picture of the display"},
+};
+const size_t routes_n = ARRAY_LEN(routes);
+
+int routes_check(const struct route *rows, size_t n_rows, struct err *e)
+{
+	for (size_t i = 0; i < n_rows; i++) {
+		const struct route *row = &rows[i];
+
+		if (!row->method || !row->path || row->path[0] != '/' || !row->run || !row->doc || row->roles == 0 ||
+		    (row->roles & ~ROLES_ALL))
+			return err_set(e, ERR_INTERNAL, NULL, "the route %zu (%s) is not whole: it must say who may use it", i,
+			               row->path ? row->path : "without a path");
+	}
+	return 0;
+}
+
+/* Does the path of the row match? *id is the segment at {id}. */
+static bool matches(const char *path, const struct target *target, const char **id)
+{
+	size_t n = 0;
+
+	*id = NULL;
+	while (*path == '/' && path[1]) {
+		size_t len = strcspn(path + 1, "/");
+		const char *segment = n < target->n_segments && n < TARGET_SEGMENTS ? target->segment[n] : NULL;
+
+		if (!segment)
+			return false;
+		if (strncmp(path + 1, "{id}", len) == 0 && len == 4)
+			*id = segment;
+		else if (strlen(segment) != len || memcmp(segment, path + 1, len) != 0)
+			return false;
+		path += len + 1;
+		n++;
+	}
+	return n == target->n_segments;
+}
+
+static bool has_method(const struct route *route, const char *method)
+{
+	return strcmp(route->method, method) == 0 || (strcmp(method, "HEAD") == 0 && strcmp(route->method, "GET") == 0);
+}
+
+static void allow_method(char *allow, size_t size, const char *method)
+{
+	size_t len = strlen(allow);
+
+	(void)snprintf(allow + len, size - len, "%s%s%s", len > 0 ? ", " : "", method, strcmp(method, "GET") == 0 ? ", HEAD" : "");
+}
+
+const struct route *routes_find(const char *method, const struct target *target, const char **id, char *allow, size_t allow_size,
+                                struct err *e)
+{
+	char shown[SHOWN_MAX];
+
+	allow[0] = '\0';
+	for (size_t i = 0; i < routes_n; i++) {
+		if (!matches(routes[i].path, target, id))
+			continue;
+		if (has_method(&routes[i], method))
+			return &routes[i];
+		allow_method(allow, allow_size, routes[i].method);
+	}
+	*id = NULL;
+	if (allow[0])
+		(void)err_set(e, ERR_METHOD, NULL, "the method %s is refused; this path takes %s",
+		              err_quote(shown, sizeof(shown), method, strlen(method)), allow);
+	else
+		(void)err_set(e, ERR_NOT_FOUND, NULL, "there is nothing at this path; GET /v1 lists the routes");
+	return NULL;
+}
+
+int routes_permit(const struct route *route, const struct identity *who, const char *id, struct err *e)
+{
+	if (!(route->roles & ROLES_OF(who->role)))
+		return err_set(e, ERR_FORBIDDEN, NULL, "a token of the role %s may not do this", role_name(who->role));
+	if (id && who->role != ROLE_OPERATOR && strcmp(who->session, id) != 0)
+		return err_set(e, ERR_FORBIDDEN, NULL, "this token is for another session");
+	return 0;
+}
+
+json_t *routes_document(void)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < routes_n; i++) {
+		json_t *roles = json_array();
+
+		for (enum role role = 0; role < N_ROLES; role++)
+			if ((routes[i].roles & ROLES_OF(role)) && !(routes[i].flags & ROUTE_PUBLIC))
+				(void)json_array_append_new(roles, json_string(role_name(role)));
+		(void)json_array_append_new(list, json_pack("{s:s, s:s, s:o, s:s}", "method", routes[i].method, "path", routes[i].path,
+		                                            "roles", roles, "doc", routes[i].doc));
+	}
+	return list;
+}

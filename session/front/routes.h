@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The table of what can be asked: method, path, who may (security.md part 4), what runs. The listing of GET /v1 and the tests walk
+ * it. Owner: session/front. No threads.
+ */
+#ifndef FRONT_ROUTES_H
+#define FRONT_ROUTES_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "session/base/err.h"
+#include "session/front/target.h"
+#include "session/front/tokens.h"
+
+struct request;
+
+enum route_flag {
+	ROUTE_PUBLIC = 1 << 0, /* needs no token */
+	ROUTE_WAITS = 1 << 1,  /* runs in a coroutine */
+	ROUTE_BODY = 1 << 2,   /* takes a JSON body; the others take none */
+};
+
+struct route {
+	const char *method;
+	const char *path;   /* "{id}" stands for a session's id, which is then the request's session */
+	unsigned int flags; /* enum route_flag */
+	unsigned int roles; /* ROLES_OF(…); agents, viewers and controllers at their own session only */
+	/* Fills request->reply. 0, or -1 with the refusal in *e. */
+	int (*run)(struct request *request, struct err *e);
+	const char *query;  /* names of the parameters it takes, separated by spaces, or NULL */
+	const char *doc;    /* one line */
+};
+
+extern const struct route routes[];
+extern const size_t routes_n;
+
+/* Refuses a table with a row that is not whole: without method, path, function, line of documentation, or anyone who may. */
+int routes_check(const struct route *rows, size_t n_rows, struct err *e);
+
+/*
+ * The route of a method and a path; HEAD is found as GET. *id is the session's id of the path (borrowed from the target), or NULL.
+ * ERR_NOT_FOUND, or ERR_METHOD with the methods that the path takes in allow[allow_size] ("GET, HEAD, POST").
+ */
+const struct route *routes_find(const char *method, const struct target *target, const char **id, char *allow, size_t allow_size,
+                                struct err *e);
+
+/* May this identity use the route at the session with this id (NULL: the route is of no session)? ERR_FORBIDDEN. */
+int routes_permit(const struct route *route, const struct identity *who, const char *id, struct err *e);
+
+/* [{"method","path","roles":[…],"doc"}…]; the caller's reference. */
+json_t *routes_document(void);
+
+#endif

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The list of sessions, their ends, and what is found again after a crash of the front. */
+#include "session/front/sessions.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "session/base/json.h"
+#include "session/base/limits.h"
+#include "session/base/log.h"
+#include "session/base/util.h"
+#include "session/front/spec.h"
+
+static const char *const state_names[] = {
+	[SESSION_STARTING] = "starting", [SESSION_READY] = "ready", [SESSION_ENDING] = "ending",
+	[SESSION_ENDED] = "ended",       [SESSION_FAILED] = "failed",
+};
+
+/* Why a session ended, as callers see it, and whether it failed. */
+static const struct {
+	const char *name;
+	bool failed;
+} reasons[] = {
+	[WARDEN_ASKED] = {"asked", false},
+	[WARDEN_DISPLAY_DIED] = {"display_died", true},
+	[WARDEN_APPS_DIED] = {"apps_died", true},
+	[WARDEN_STAGE_DIED] = {"stage_died", true},
+	[WARDEN_TTL] = {"ttl", false},
+};
+
+const char *session_state_name(enum session_state state)
+{
+	return state_names[state];
+}
+
+static bool has_ended(const struct session *session)
+{
+	return session->state == SESSION_ENDED || session->state == SESSION_FAILED;
+}
+
+struct session *sessions_find(const struct sessions *all, const char *id)
+{
+	for (struct session *session = all->first; session; session = session->next)
+		if (strcmp(session->id, id) == 0)
+			return session;
+	return NULL;
+}
+
+size_t sessions_count_live(const struct sessions *all)
+{
+	size_t n = 0;
+
+	for (const struct session *session = all->first; session; session = session->next)
+		n += !has_ended(session);
+	return n;
+}
+
+struct session *session_ref(struct session *session)
+{
+	session->refs++;
+	return session;
+}
+
+void session_unref(struct session *session)
+{
+	if (!session || --session->refs > 0)
+		return;
+	stage_destroy(session->stage);
+	json_decref(session->spec);
+	free(session);
+}
+
+struct session *sessions_add(struct sessions *all, const char *id, const json_t *spec, const char *owner)
+{
+	struct session *session = util_zalloc(sizeof(*session));
+	struct session **end = &all->first;
+	auto_free char *path = util_printf("%s/%s/stage.sock", all->run, id);
+
+	*session = (struct session){.all = all, .refs = 1, .state = SESSION_STARTING, .unborn = true};
+	(void)snprintf(session->id, sizeof(session->id), "%s", id);
+	(void)snprintf(session->owner, sizeof(session->owner), "%s", owner);
+	session->spec = spec_without_values(spec);
+	session->created_ms = store_now_ms();
+	session->expires_ms = session->created_ms + form_int(spec, "ttl_s", 0) * 1000;
+	session->stage = stage_create(all->loop, path);
+	while (*end)
+		end = &(*end)->next;
+	*end = session;
+	return session;
+}
+
+void session_drop(struct session *session)
+{
+	struct session **place = &session->all->first;
+	struct err e;
+
+	loop_cancel(session->idle);
+	session->idle = NULL;
+	while (*place != session)
+		place = &(*place)->next;
+	*place = session->next;
+	tokens_forget(session->all->tokens, session->id);
+	if (store_drop_session(session->all->store, session->id, &e) < 0)
+		log_err(LOG_ERROR, &e, "forgetting session %s", session->id);
+	session_unref(session);
+}
+
+int session_save(const struct session *session, struct err *e)
+{
+	auto_free char *spec = json_dumps(session->spec, JSON_COMPACT);
+	struct store_session row = {
+		.id = session->id, .image = form_string(session->spec, "image", ""), .owner = session->owner, .spec = spec,
+		.state = state_names[session->state], .reason = session->reason, .isolation = session->isolation,
+		.created_ms = session->created_ms, .expires_ms = session->expires_ms, .ended_ms = session->ended_ms,
+	};
+
+	return store_put_session(session->all->store, &row, e);
+}
+
+static void save(const struct session *session)
+{
+	struct err e;
+
+	if (session_save(session, &e) < 0)
+		log_err(LOG_ERROR, &e, "storing session %s", session->id);
+}
+
+/* Ended sessions are listed for a while, and not too many of them. */
+static void prune(struct sessions *all)
+{
+	int64_t oldest_ms = store_now_ms() - LIMIT_ENDED_MS;
+	size_t n_ended = 0;
+
+	for (const struct session *session = all->first; session; session = session->next)
+		n_ended += has_ended(session);
+	for (struct session *session = all->first, *next; session; session = next) {
+		next = session->next;
+		if (has_ended(session) && (n_ended > LIMIT_ENDED_SESSIONS || session->ended_ms < oldest_ms)) {
+			session_drop(session);
+			n_ended--;
+		}
+	}
+}
+
+/* The last process is gone. */
+static void finish(struct session *session, const char *reason, bool failed)
+{
+	struct sessions *all = session->all;
+
+	if (has_ended(session))
+		return;
+	if (!*session->reason)
+		(void)snprintf(session->reason, sizeof(session->reason), "%s", reason);
+	session->state = failed ? SESSION_FAILED : SESSION_ENDED;
+	session->ended_ms = store_now_ms();
+	loop_cancel(session->idle);
+	session->idle = NULL;
+	stage_destroy(session->stage);
+	session->stage = NULL;
+	log_info("session %s %s: %s", session->id, state_names[session->state], session->reason);
+	co_signal(&session->ended);
+	if (session->unborn)
+		session_drop(session);
+	else
+		save(session);
+	prune(all);
+}
+
+void sessions_on_ended(struct sessions *all, const struct warden_event *event)
+{
+	struct session *session = sessions_find(all, event->session);
+	bool known = event->reason > 0 && event->reason < ARRAY_LEN(reasons);
+
+	if (session)
+		finish(session, known ? reasons[event->reason].name : "unknown", known ? reasons[event->reason].failed : true);
+}
+
+static void run_end(void *arg)
+{
+	struct session *session = arg;
+	struct stage_call call = {.name = "end", .role = "server", .request_id = "end"};
+	struct err e;
+
+	/* Its answer does not matter: what it has not tidied up by now goes with its processes. */
+	if (session->stage && stage_ask(session->stage, &call, util_now_ms() + LIMIT_END_MS, NULL, &e) < 0)
+		log_err(LOG_DEBUG, &e, "the stage of %s did not end tidily", session->id);
+	if (!has_ended(session) && warden_end(session->all->warden, session->id, &e) < 0)
+		log_err(LOG_ERROR, &e, "ending session %s", session->id);
+	session_unref(session);
+}
+
+void session_end(struct session *session, const char *reason)
+{
+	if (session->state == SESSION_ENDING || has_ended(session))
+		return;
+	session->state = SESSION_ENDING;
+	(void)snprintf(session->reason, sizeof(session->reason), "%s", reason);
+	save(session);
+	(void)co_start(session->all->loop, run_end, session_ref(session));
+}
+
+int session_wait_end(struct session *session, int64_t deadline_ms, struct err *e)
+{
+	while (!has_ended(session))
+		if (co_wait_event(&session->ended, deadline_ms, e) < 0)
+			return -1;
+	return 0;
+}
+
+static void arm_idle(struct session *session);
+
+static void on_idle(void *arg)
+{
+	struct session *session = arg;
+	int64_t idle_ms = form_int(session->spec, "idle_s", 0) * 1000;
+
+	session->idle = NULL;
+	if (session->state != SESSION_READY)
+		return;
+	if (session->n_calls == 0 && util_now_ms() - session->used_ms >= idle_ms)
+		session_end(session, "idle");
+	else
+		arm_idle(session);
+}
+
+/* While a call runs there is nothing to end: its end is looked for again after the whole time. */
+static void arm_idle(struct session *session)
+{
+	int64_t idle_ms = form_int(session->spec, "idle_s", 0) * 1000;
+	int64_t from_ms = session->n_calls > 0 ? util_now_ms() : session->used_ms;
+
+	if (idle_ms > 0)
+		session->idle = loop_at(session->all->loop, from_ms + idle_ms, on_idle, session);
+}
+
+void session_begin_call(struct session *session)
+{
+	session->n_calls++;
+	session->used_ms = util_now_ms();
+}
+
+void session_finish_call(struct session *session)
+{
+	session->n_calls--;
+	session->used_ms = util_now_ms();
+}
+
+void session_is_ready(struct session *session)
+{
+	session->state = SESSION_READY;
+	session->unborn = false;
+	session->used_ms = util_now_ms();
+	arm_idle(session);
+}
+
+/* Looks for the stage of a session that lived when the front was last up. */
+static void run_restore(void *arg)
+{
+	struct session *session = arg;
+	struct err e;
+
+	if (!*session->reason && stage_greet(session->stage, util_now_ms() + LIMIT_STATE_MS, &session->hello, &e) == 0 &&
+	    strcmp(session->hello.state, "ready") == 0) {
+		session_is_ready(session);
+		log_info("session %s goes on", session->id);
+	} else {
+		/* It may be half made, half ended, or its stage may hang: whatever there is of it is ended. */
+		if (warden_end(session->all->warden, session->id, &e) < 0)
+			log_err(LOG_ERROR, &e, "ending session %s", session->id);
+		finish(session, "server_restarted", !*session->reason);
+	}
+	session->all->n_restoring--;
+	session_unref(session);
+}
+
+static void take_stored(void *arg, const struct store_session *row)
+{
+	struct sessions *all = arg;
+	json_t *spec = json_loads(row->spec, 0, NULL);
+	struct session *session;
+
+	if (strlen(row->id) != SESSION_ID_LEN || !spec) {
+		log_warn("a stored session is malformed and left out");
+		json_decref(spec);
+		return;
+	}
+	session = sessions_add(all, row->id, spec, row->owner);
+	json_decref(spec);
+	session->isolation = (uint32_t)row->isolation;
+	session->created_ms = row->created_ms;
+	session->expires_ms = row->expires_ms;
+	session->ended_ms = row->ended_ms;
+	session->unborn = strcmp(row->state, state_names[SESSION_STARTING]) == 0;
+	(void)snprintf(session->reason, sizeof(session->reason), "%s", row->reason);
+	if (row->ended_ms > 0) {
+		session->state = strcmp(row->state, state_names[SESSION_FAILED]) == 0 ? SESSION_FAILED : SESSION_ENDED;
+		stage_destroy(session->stage);
+		session->stage = NULL;
+	}
+}
+
+int sessions_restore(struct sessions *all, struct err *e)
+{
+	if (store_each_session(all->store, take_stored, all, e) < 0)
+		return -1;
+	for (struct session *session = all->first; session; session = session->next)
+		if (!has_ended(session)) {
+			all->n_restoring++;
+			(void)co_start(all->loop, run_restore, session_ref(session));
+		}
+	prune(all);
+	return 0;
+}
+
+bool sessions_restoring(const struct sessions *all)
+{
+	return all->n_restoring > 0;
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The sessions that the front knows: those that live, and for a while those that have ended. A session's life is design part 5; the
+ * warden makes and ends its processes, the stage serves it, the store remembers it. Owner: session/front. One thread.
+ */
+#ifndef FRONT_SESSIONS_H
+#define FRONT_SESSIONS_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "session/base/co.h"
+#include "session/front/stage.h"
+#include "session/front/store.h"
+#include "session/front/tokens.h"
+#include "session/front/warden.h"
+
+enum session_state { SESSION_STARTING, SESSION_READY, SESSION_ENDING, SESSION_ENDED, SESSION_FAILED };
+
+struct session {
+	struct sessions *all;
+	struct session *next;
+	int refs;
+	char id[SESSION_ID_SIZE];
+	enum session_state state;
+	char reason[32];          /* of its end: "deleted", "ttl", "idle", "stage_died", …; "" while it lives */
+	char owner[32];
+	json_t *spec;             /* completed, without the values of its environment */
+	uint32_t isolation;       /* enum warden_isolation */
+	int64_t created_ms, expires_ms, ended_ms; /* wall clock */
+	struct stage *stage;      /* NULL once it has ended */
+	struct stage_hello hello;
+	bool unborn;              /* its create has not succeeded: nothing is kept of its end */
+	struct co_event ended;
+	int n_calls;              /* of the agent that run now */
+	int64_t used_ms;          /* monotonic: when the agent last began or ended one */
+	struct loop_timer *idle;
+};
+
+struct sessions {
+	struct loop *loop;
+	struct warden *warden;
+	struct store *store;
+	struct tokens *tokens;
+	const char *run;          /* the folder of the stages' sockets */
+	struct session *first;    /* oldest first */
+	size_t max_live;
+	int n_restoring;
+};
+
+const char *session_state_name(enum session_state state);
+
+/* Reads the stored sessions. Those that lived are asked for in coroutines; sessions_restoring says whether some still are. */
+int sessions_restore(struct sessions *all, struct err *e);
+bool sessions_restoring(const struct sessions *all);
+
+/* NULL if there is none. A pointer that is kept over a wait needs a reference. */
+struct session *sessions_find(const struct sessions *all, const char *id);
+size_t sessions_count_live(const struct sessions *all);
+struct session *session_ref(struct session *session);
+void session_unref(struct session *session);
+
+/* Adds a session in the state starting, with its socket's path; `spec` is borrowed. */
+struct session *sessions_add(struct sessions *all, const char *id, const json_t *spec, const char *owner);
+
+/* Removes it at once, from the store too; its memory lives until the last reference. */
+void session_drop(struct session *session);
+
+/* Writes its present state to the store. */
+int session_save(const struct session *session, struct err *e);
+
+/* It is ready: the ends by idleness start to count. */
+void session_is_ready(struct session *session);
+
+/* Begins its end, unless that has begun: the stage tidies up (bounded), then the warden ends it. `reason` is kept. */
+void session_end(struct session *session, const char *reason);
+/* Waits until its last process is gone. */
+int session_wait_end(struct session *session, int64_t deadline_ms, struct err *e);
+
+/* What the warden says about an end. */
+void sessions_on_ended(struct sessions *all, const struct warden_event *event);
+
+/* A call of the agent begins and ends; the session is not idle meanwhile. */
+void session_begin_call(struct session *session);
+void session_finish_call(struct session *session);
+
+#endif

@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The session spec as forms. The forms say what a spec may hold, in this version and in later ones; `offers` says what of it this
+ * version gives.
+ */
+#include "session/front/spec.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "session/base/limits.h"
+#include "session/base/util.h"
+
+#define SIDE(name, fallback, doc) {name, FIELD_INT, false, LIMIT_SIDE_MIN_PX, LIMIT_SIDE_MAX_PX, NULL, NULL, "px", fallback, doc}
+#define YEAR_S (365.0 * 24 * 3600)
+#define DISK_MB 1024
+
+static const struct field display_fields[] = {
+	SIDE("width", "1280", "width at the start"),
+	SIDE("height", "800", "height at the start"),
+	SIDE("max_width", NULL, "the most it can be resized to; as at the start if absent"),
+	SIDE("max_height", NULL, "the most it can be resized to; as at the start if absent"),
+	{"layout", FIELD_STRING, false, 1, 64, NULL, NULL, NULL, "\"us\"", "keyboard layout"},
+	{"gl", FIELD_BOOL, false, 0, 0, NULL, NULL, NULL, "false", "GLX in the X server"},
+};
+static const struct form display_form = {display_fields, ARRAY_LEN(display_fields), "max_width and max_height are not below the size"};
+
+static const struct field space_fields[] = {
+	{"width", FIELD_INT, true, LIMIT_SIDE_MIN_PX, LIMIT_SIDE_MAX_PX, NULL, NULL, "px", NULL, "width of pictures and coordinates"},
+	{"height", FIELD_INT, true, LIMIT_SIDE_MIN_PX, LIMIT_SIDE_MAX_PX, NULL, NULL, "px", NULL, "height of pictures and coordinates"},
+};
+static const struct form space_form = {space_fields, ARRAY_LEN(space_fields), NULL};
+
+static const struct field egress_fields[] = {
+	{"mode", FIELD_ENUM, false, 0, 0, "none allowlist open", NULL, NULL, "\"none\"", "what may be reached outside"},
+	{"allow", FIELD_STRINGS, false, 0, 10000, NULL, NULL, NULL, "[]", "hosts of the allow list"},
+};
+static const struct form egress_form = {egress_fields, ARRAY_LEN(egress_fields), NULL};
+
+static const struct field limits_fields[] = {
+	{"cpu", FIELD_NUMBER, false, 0.1, 64, NULL, NULL, "CPUs", "2.0", "processor time"},
+	{"memory_mb", FIELD_INT, false, 256, 262144, NULL, NULL, "MiB", "3072", "memory of the app jail"},
+	{"pids", FIELD_INT, false, 64, 32768, NULL, NULL, NULL, "2048", "processes and threads"},
+	{"disk_mb", FIELD_INT, false, 16, 131072, NULL, NULL, "MiB", NULL, "files; they are in memory: at most half of memory_mb"},
+	{"exec_ms", FIELD_INT, false, 1, LIMIT_EXEC_MS, NULL, NULL, "ms", "120000", "one command, unless its call says less"},
+};
+static const struct form limits_form = {limits_fields, ARRAY_LEN(limits_fields), "disk_mb is at most half of memory_mb"};
+
+static const struct field approval_fields[] = {
+	{"mode", FIELD_ENUM, false, 0, 0, "never boundary sensitive always", NULL, NULL, "\"sensitive\"", "when a person is asked"},
+	{"rules", FIELD_LIST, false, 0, 256, NULL, NULL, NULL, "[]", "ordered rules, the first match wins"},
+};
+static const struct form approval_form = {approval_fields, ARRAY_LEN(approval_fields), NULL};
+
+static const struct field setup_fields[] = {
+	{"commands", FIELD_ANY, false, 0, 0, NULL, NULL, NULL, "[]", "commands before the agent gets its token"},
+	{"egress", FIELD_OBJECT, false, 0, 0, NULL, &egress_form, NULL, "{}", "what these may reach"},
+};
+static const struct form setup_form = {setup_fields, ARRAY_LEN(setup_fields), NULL};
+
+static const struct field record_fields[] = {
+	{"pictures", FIELD_BOOL, false, 0, 0, NULL, NULL, NULL, "true", "pictures in the journal"},
+	{"text", FIELD_ENUM, false, 0, 0, "plain none", NULL, NULL, "\"plain\"", "typed text in the journal"},
+};
+static const struct form record_form = {record_fields, ARRAY_LEN(record_fields), NULL};
+
+static const struct field spec_fields[] = {
+	{"image", FIELD_STRING, false, 1, IMAGE_NAME_SIZE - 1, NULL, NULL, NULL, "\"desktop\"", "the image to start from"},
+	{"display", FIELD_OBJECT, false, 0, 0, NULL, &display_form, NULL, "{}", "the virtual display"},
+	{"space", FIELD_OBJECT, false, 0, 0, NULL, &space_form, NULL, NULL, "pixels of pictures and coordinates; the display's if absent"},
+	{"guard", FIELD_ENUM, false, 0, 0, "off last", NULL, NULL, "\"off\"", "refuse acts on a picture that has changed"},
+	{"lease", FIELD_ENUM, false, 0, 0, "agent human", NULL, NULL, "\"agent\"", "who holds the controls at the start"},
+	{"apps", FIELD_STRINGS, false, 0, LIMIT_APPS, NULL, NULL, NULL, "[]", "catalogue apps to start"},
+	{"env", FIELD_MAP, false, 0, LIMIT_ENV_ENTRIES, NULL, NULL, NULL, "{}", "environment of apps and commands"},
+	{"labels", FIELD_MAP, false, 0, LIMIT_LABELS, NULL, NULL, NULL, "{}", "labels, shown in lists"},
+	{"ttl_s", FIELD_INT, false, 1, YEAR_S, NULL, NULL, "s", "3600", "the session ends after this time"},
+	{"idle_s", FIELD_INT, false, 0, YEAR_S, NULL, NULL, "s", "900", "and when no agent called for this time; 0: it does not"},
+	{"isolation", FIELD_ENUM, false, 0, 0, "jail vm external", NULL, NULL, "\"jail\"", "the wall around it"},
+	{"filesystem", FIELD_ENUM, false, 0, 0, "workspace readonly", NULL, NULL, "\"workspace\"", "writable until the end, or not"},
+	{"egress", FIELD_OBJECT, false, 0, 0, NULL, &egress_form, NULL, "{}", "the way out"},
+	{"limits", FIELD_OBJECT, false, 0, 0, NULL, &limits_form, NULL, "{}", "limits of the app jail"},
+	{"approval", FIELD_OBJECT, false, 0, 0, NULL, &approval_form, NULL, "{}", "when a person is asked"},
+	{"secrets", FIELD_STRINGS, false, 0, 64, NULL, NULL, NULL, "[]", "names of stored secrets"},
+	{"setup", FIELD_OBJECT, false, 0, 0, NULL, &setup_form, NULL, "{}", "the phase before the agent"},
+	{"record", FIELD_OBJECT, false, 0, 0, NULL, &record_form, NULL, "{}", "what the journal keeps"},
+};
+const struct form spec_form = {spec_fields, ARRAY_LEN(spec_fields), NULL};
+
+/* The values that this version gives, as JSON texts; any other is refused. */
+struct offer {
+	const char *group, *name; /* group NULL: a member of the spec itself */
+	const char *values[3];
+	enum err_code code;
+	const char *why;
+};
+
+static const struct offer offers[] = {
+	{NULL, "isolation", {"\"jail\""}, ERR_TIER_UNAVAILABLE, "the only tier of this server is jail; it is never replaced by a weaker one"},
+	{NULL, "filesystem", {"\"workspace\""}, ERR_UNSUPPORTED, "this version offers workspace"},
+	{NULL, "guard", {"\"off\""}, ERR_UNSUPPORTED, "this version offers off"},
+	{NULL, "lease", {"\"agent\""}, ERR_UNSUPPORTED, "in this version the agent holds the controls"},
+	{NULL, "secrets", {"[]"}, ERR_UNSUPPORTED, "this version stores no secrets"},
+	{"display", "layout", {"\"us\""}, ERR_UNSUPPORTED, "this version offers the layout us; any text can be typed with it"},
+	{"display", "gl", {"false"}, ERR_UNSUPPORTED, "this version's X server has no GLX"},
+	{"egress", "mode", {"\"none\""}, ERR_UNSUPPORTED, "this version offers none: a session has no network but its own loopback"},
+	{"egress", "allow", {"[]"}, ERR_UNSUPPORTED, "this version offers no way out"},
+	{"approval", "mode", {"\"sensitive\"", "\"never\""}, ERR_UNSUPPORTED, "this version asks nobody"},
+	{"approval", "rules", {"[]"}, ERR_UNSUPPORTED, "this version has no approval rules"},
+	{"setup", "commands", {"[]"}, ERR_UNSUPPORTED, "this version has no setup phase"},
+	{"setup", "egress", {"{\"allow\":[],\"mode\":\"none\"}"}, ERR_UNSUPPORTED, "this version has no setup phase"},
+	{"record", "text", {"\"plain\""}, ERR_UNSUPPORTED, "this version's journal keeps typed text"},
+};
+
+/* Defaults of the contract that promise more than this version does: accepted, and named in the session's answer. */
+static const struct offer not_in_force[] = {
+	{"approval", "mode", {"\"sensitive\""}, ERR_NONE, NULL},
+	{"record", "pictures", {"true"}, ERR_NONE, NULL},
+};
+
+static const json_t *member(const json_t *spec, const struct offer *offer)
+{
+	const json_t *object = offer->group ? json_object_get(spec, offer->group) : spec;
+
+	return json_object_get(object, offer->name);
+}
+
+static bool is_offered(const struct offer *offer, const json_t *value)
+{
+	auto_free char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY | JSON_SORT_KEYS);
+
+	for (size_t i = 0; text && i < ARRAY_LEN(offer->values) && offer->values[i]; i++)
+		if (strcmp(text, offer->values[i]) == 0)
+			return true;
+	return false;
+}
+
+static int check_offers(const json_t *spec, struct err *e)
+{
+	for (size_t i = 0; i < ARRAY_LEN(offers); i++) {
+		const struct offer *offer = &offers[i];
+		char path[64], shown[80];
+		auto_free char *text = NULL;
+
+		if (is_offered(offer, member(spec, offer)))
+			continue;
+		text = json_dumps(member(spec, offer), JSON_COMPACT | JSON_ENCODE_ANY);
+		(void)snprintf(path, sizeof(path), "%s%s/%s", offer->group ? "/" : "", offer->group ? offer->group : "", offer->name);
+		return err_set(e, offer->code, path, "%s is not offered: %s",
+		               text ? err_quote(shown, sizeof(shown), text, strlen(text)) : "this", offer->why);
+	}
+	return 0;
+}
+
+/* Adds the defaults of fields that are absent, in the forms below too. */
+static void fill(const struct form *form, json_t *object)
+{
+	for (size_t i = 0; i < form->n_fields; i++) {
+		const struct field *field = &form->fields[i];
+		json_t *value = json_object_get(object, field->name);
+
+		if (!value && field->fallback) {
+			value = json_loads(field->fallback, JSON_DECODE_ANY, NULL);
+			if (json_object_set_new(object, field->name, value) < 0)
+				DIE("the default of %s is no JSON", field->name);
+		}
+		if (value && field->type == FIELD_OBJECT && field->form)
+			fill(field->form, value);
+	}
+}
+
+static void set_default(json_t *object, const char *name, long value)
+{
+	if (!json_object_get(object, name))
+		(void)json_object_set_new(object, name, json_integer(value));
+}
+
+/* Defaults that depend on other fields. */
+static void fill_dependent(json_t *spec)
+{
+	json_t *display = json_object_get(spec, "display"), *limits = json_object_get(spec, "limits");
+	long width = form_int(display, "width", 0), height = form_int(display, "height", 0);
+	long half_mb = form_int(limits, "memory_mb", 0) / 2;
+
+	set_default(display, "max_width", width);
+	set_default(display, "max_height", height);
+	set_default(limits, "disk_mb", half_mb < DISK_MB ? half_mb : DISK_MB);
+	if (!json_object_get(spec, "space"))
+		(void)json_object_set_new(spec, "space", json_pack("{s:I, s:I}", "width", (json_int_t)width, "height", (json_int_t)height));
+}
+
+static int check_between(const json_t *spec, struct err *e)
+{
+	const json_t *display = json_object_get(spec, "display"), *limits = json_object_get(spec, "limits");
+	long width = form_int(display, "width", 0), height = form_int(display, "height", 0);
+	long memory_mb = form_int(limits, "memory_mb", 0), disk_mb = form_int(limits, "disk_mb", 0);
+
+	if (form_int(display, "max_width", 0) < width)
+		return err_set(e, ERR_BAD_FIELD, "/display/max_width", "%ld is below the width of %ld", form_int(display, "max_width", 0), width);
+	if (form_int(display, "max_height", 0) < height)
+		return err_set(e, ERR_BAD_FIELD, "/display/max_height", "%ld is below the height of %ld", form_int(display, "max_height", 0),
+		               height);
+	if (disk_mb > memory_mb / 2)
+		return err_set(e, ERR_BAD_FIELD, "/limits/disk_mb", "%ld is more than half of memory_mb, which is %ld: files are in memory",
+		               disk_mb, memory_mb);
+	return 0;
+}
+
+static bool is_variable(const char *name)
+{
+	return *name && (*name < '0' || *name > '9') &&
+	       name[strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")] == '\0';
+}
+
+static int check_env(json_t *env, struct err *e)
+{
+	const char *name;
+	json_t *value;
+	size_t total = 0;
+	char shown[80];
+
+	json_object_foreach(env, name, value) {
+		if (!is_variable(name))
+			return err_set(e, ERR_BAD_FIELD, "/env", "%s is no name of a variable: letters, digits and _, no digit first",
+			               err_quote(shown, sizeof(shown), name, strlen(name)));
+		total += strlen(name) + json_string_length(value) + 2;
+	}
+	if (total > LIMIT_ENV_BYTES)
+		return err_set(e, ERR_BAD_FIELD, "/env", "it has %zu bytes; at most %d are allowed", total, LIMIT_ENV_BYTES);
+	return 0;
+}
+
+static int check_labels(json_t *labels, struct err *e)
+{
+	const char *name;
+	json_t *value;
+	char shown[80];
+
+	json_object_foreach(labels, name, value)
+		if (!*name || strlen(name) > LIMIT_LABEL_BYTES || json_string_length(value) > LIMIT_LABEL_BYTES)
+			return err_set(e, ERR_BAD_FIELD, "/labels", "the label %s is refused: name and value have at most %d bytes, the name at least 1",
+			               err_quote(shown, sizeof(shown), name, strlen(name)), LIMIT_LABEL_BYTES);
+	return 0;
+}
+
+int spec_complete(const json_t *asked, json_t **spec, struct err *e)
+{
+	json_auto_t *made = NULL;
+
+	if (form_check(&spec_form, asked, "", NULL, e) < 0)
+		return -1;
+	made = json_deep_copy(asked);
+	fill(&spec_form, made);
+	fill_dependent(made);
+	if (check_between(made, e) < 0 || check_env(json_object_get(made, "env"), e) < 0 ||
+	    check_labels(json_object_get(made, "labels"), e) < 0 || check_offers(made, e) < 0)
+		return -1;
+	*spec = json_incref(made);
+	return 0;
+}
+
+static bool has_app(const json_t *catalogue, const char *name)
+{
+	const json_t *app;
+	size_t i;
+
+	json_array_foreach(catalogue, i, app)
+		if (strcmp(form_string(app, "name", ""), name) == 0)
+			return true;
+	return false;
+}
+
+/* "firefox, terminal", as many as fit. */
+static const char *list_apps(const json_t *catalogue, char *out, size_t size)
+{
+	const json_t *app;
+	size_t i, len = 0;
+
+	(void)snprintf(out, size, "none");
+	json_array_foreach(catalogue, i, app) {
+		const char *name = form_string(app, "name", "");
+
+		if (len + strlen(name) + 3 > size)
+			break;
+		len += (size_t)snprintf(out + len, size - len, "%s%s", i > 0 ? ", " : "", name);
+	}
+	return out;
+}
+
+int spec_check_apps(const json_t *spec, const json_t *manifest, struct err *e)
+{
+	const json_t *catalogue = json_object_get(manifest, "apps");
+	const json_t *app;
+	char path[32], shown[80], names[160];
+	size_t i;
+
+	json_array_foreach(json_object_get(spec, "apps"), i, app) {
+		const char *name = json_string_value(app);
+
+		if (has_app(catalogue, name))
+			continue;
+		(void)snprintf(path, sizeof(path), "/apps/%zu", i);
+		return err_set(e, ERR_BAD_FIELD, path, "the image %s has no app %s; its apps: %s", form_string(manifest, "name", ""),
+		               err_quote(shown, sizeof(shown), name, strlen(name)), list_apps(catalogue, names, sizeof(names)));
+	}
+	return 0;
+}
+
+void spec_for_warden(const json_t *spec, const json_t *manifest, struct warden_create *create)
+{
+	const json_t *display = json_object_get(spec, "display"), *limits = json_object_get(spec, "limits");
+
+	memset(create, 0, sizeof(*create));
+	(void)snprintf(create->image, sizeof(create->image), "%s", form_string(spec, "image", ""));
+	(void)snprintf(create->image_hash, sizeof(create->image_hash), "%s", form_string(manifest, "hash", ""));
+	create->width_px = (uint16_t)form_int(display, "max_width", 0);
+	create->height_px = (uint16_t)form_int(display, "max_height", 0);
+	create->memory_mb = (uint32_t)form_int(limits, "memory_mb", 0);
+	create->pids = (uint32_t)form_int(limits, "pids", 0);
+	create->disk_mb = (uint32_t)form_int(limits, "disk_mb", 0);
+	create->cpu_milli = (uint32_t)(form_number(limits, "cpu", 0) * 1000 + 0.5);
+	create->ttl_s = (uint32_t)form_int(spec, "ttl_s", 0);
+}
+
+json_t *spec_without_values(const json_t *spec)
+{
+	json_t *copy = json_deep_copy(spec);
+	json_t *names;
+	const char *name;
+	json_t *value;
+
+	if (!json_is_object(json_object_get(copy, "env")))
+		return copy; /* it is such a copy already */
+	names = json_array();
+	json_object_foreach(json_object_get(copy, "env"), name, value)
+		(void)json_array_append_new(names, json_string(name));
+	(void)json_object_set_new(copy, "env", names);
+	return copy;
+}
+
+json_t *spec_not_in_force(const json_t *spec)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < ARRAY_LEN(not_in_force); i++)
+		if (is_offered(&not_in_force[i], member(spec, &not_in_force[i])))
+			(void)json_array_append_new(list, json_sprintf("%s.%s", not_in_force[i].group, not_in_force[i].name));
+	return list;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The session spec (design part 16): what a caller may ask for, checked fully and completed by defaults. What this version cannot
+ * give is refused, never ignored. Owner: session/front. No threads.
+ */
+#ifndef FRONT_SPEC_H
+#define FRONT_SPEC_H
+
+#include <jansson.h>
+
+#include "session/base/json.h"
+#include "session/warden/proto.h"
+
+/* The form of a spec, for its schema. */
+extern const struct form spec_form;
+
+/*
+ * Checks the caller's object and makes the whole spec, with every field (the caller's reference). Errors: those of form_check,
+ * ERR_BAD_FIELD for rules between fields, ERR_UNSUPPORTED and ERR_TIER_UNAVAILABLE for what is not offered.
+ */
+int spec_complete(const json_t *asked, json_t **spec, struct err *e);
+
+/* Checks what depends on the image: that its catalogue has the apps. ERR_BAD_FIELD at /apps/N, with the names that there are. */
+int spec_check_apps(const json_t *spec, const json_t *manifest, struct err *e);
+
+/* What the warden must know of a completed spec. */
+void spec_for_warden(const json_t *spec, const json_t *manifest, struct warden_create *create);
+
+/* A copy to keep and to show: the environment by its names alone. The caller's reference. */
+json_t *spec_without_values(const json_t *spec);
+
+/* The members whose default is not in force in this version (["approval.mode",…]); the caller's reference. */
+json_t *spec_not_in_force(const json_t *spec);
+
+#endif
