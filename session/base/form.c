@@ -124,13 +124,15 @@ static int check_choice(struct checker *c, const json_t *value, const char *choi
 	return refuse(c, value, rule);
 }
 
-static int check_strings(struct checker *c, const json_t *value, double min, double max)
+/* `doc` is shown to who sends a single string: it says what the list is made of. */
+static int check_strings(struct checker *c, const json_t *value, double min, double max, const char *doc)
 {
-	char rule[120];
+	char rule[200];
 	const json_t *item;
 	size_t i;
 
-	(void)snprintf(rule, sizeof(rule), "it must be a list of %.0f to %.0f strings", min, max);
+	(void)snprintf(rule, sizeof(rule), "it must be a list of %.0f to %.0f strings%s%s", min, max, json_is_string(value) ? ": " : "",
+	               json_is_string(value) ? doc : "");
 	if (!json_is_array(value) || (double)json_array_size(value) < min || (double)json_array_size(value) > max)
 		return refuse(c, value, rule);
 	json_array_foreach(value, i, item) {
@@ -205,7 +207,7 @@ static int check_keys(struct checker *c, const json_t *value)
 		return check_string(c, value, 1, 200);
 	if (!json_is_array(value))
 		return refuse(c, value, "it must be a string such as \"ctrl+shift+t\" or a list of key names");
-	return check_strings(c, value, 1, 8);
+	return check_strings(c, value, 1, 8, "");
 }
 
 static int check_list(struct checker *c, const struct field *field, const json_t *value)
@@ -274,7 +276,7 @@ static int check_field(struct checker *c, const struct field *field, const json_
 	case FIELD_PATH:
 		return check_path(c, value, field->min, field->max);
 	case FIELD_STRINGS:
-		return check_strings(c, value, field->min, field->max);
+		return check_strings(c, value, field->min, field->max, field->doc);
 	case FIELD_MAP:
 		return check_map(c, value, field->max);
 	case FIELD_OBJECT:
