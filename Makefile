@@ -85,7 +85,7 @@ $(B)/$(1): $(B)/tests/$(1).o $(if $(filter x/%,$(1)),$(B)/tests/x/xserver.o) $(c
 endef
 $(foreach t,$(UNIT) $(XTESTS),$(eval $(call TEST,$(t:$(B)/%=%))))
 
-$(B)/unit/test_init_run: | $(B)/glovebox-init $(B)/glovebox-launch
+$(B)/unit/test_init_run $(B)/unit/test_exec: | $(B)/glovebox-init $(B)/glovebox-launch
 
 unit-programs: $(UNIT) $(XTESTS)
 

@@ -37,7 +37,6 @@
 #define LIMIT_DOOR 8                          /* calls of glovebox-launch that wait at once */
 #define LIMIT_DOOR_MS 5000                    /* from its connection to the name */
 #define LIMIT_STDERR_TAIL_BYTES 1000          /* what is shown of the output of an app that failed */
-#define LIMIT_ENV 256                         /* variables of one command, or of a session's spec */
 #define LIMIT_TITLE_BYTES 1024                /* one window title or class */
 #define LIMIT_WINDOWS 256                     /* windows in one list */
 #define LIMIT_CONNECTIONS 1024                /* HTTP connections in all */
@@ -62,7 +61,7 @@
 #define LIMIT_CONSOLE_TOKEN_MS 43200000       /* life of the token that a code was traded for */
 #define LIMIT_MANIFEST_BYTES (4 * 1024 * 1024) /* manifest of one image */
 #define LIMIT_IMAGES 256
-#define LIMIT_ENV_ENTRIES 64                  /* environment of a session */
+#define LIMIT_ENV_ENTRIES 64                  /* environment of a session, and again of one command */
 #define LIMIT_ENV_BYTES (32 * 1024)
 #define LIMIT_LABELS 32
 #define LIMIT_LABEL_BYTES 256                 /* name or value of a label */

@@ -1,84 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * The real glovebox-init, started as the warden starts it but without a jail, spoken to as the stage does. The group files are plain
- * files here: what is written to them shows that a child came by.
- */
+/* The real glovebox-init, spoken to as the stage does. */
 #include <errno.h>
-#include <fcntl.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <poll.h>
-#include <setjmp.h>
 #include <signal.h>
 #include <stdbool.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <cmocka.h>
-
-#include "apps/init/proto.h"
-#include "session/base/ipc.h"
 #include "session/base/limits.h"
-#include "session/base/util.h"
+#include "tests/unit/jail.h"
 
 #define PATH_ENV "PATH=/usr/bin:/bin"
-
-struct jail {
-	pid_t pid;
-	int stage;                /* our end of the link */
-	int groups[INIT_N_GROUPS];
-	char door[64];
-};
-
-static int filter_file(size_t n)
-{
-	static const struct sock_filter allow = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
-	int fd = memfd_create("filter", 0);
-
-	assert_true(fd >= 0);
-	for (size_t i = 0; i < n; i++)
-		assert_int_equal(write(fd, &allow, sizeof(allow)), sizeof(allow));
-	return fd;
-}
-
-/* Runs a program of the build that this test belongs to. */
-static void run_built(const char *name, const char *arg)
-{
-	char self[256] = "";
-	char path[512];
-
-	if (readlink("/proc/self/exe", self, sizeof(self) - 1) > 0) {
-		*strrchr(self, '/') = '\0';
-		(void)snprintf(path, sizeof(path), "%s/../%s", self, name);
-		(void)execl(path, name, arg, (char *)NULL);
-	}
-	_exit(99);
-}
-
-/* Starts init with its end of everything; go[1] and the groups are ours to give. */
-static void launch_init(struct jail *jail, const int ends[4])
-{
-	jail->pid = fork();
-	assert_true(jail->pid >= 0);
-	if (jail->pid == 0) {
-		int high[4];
-
-		for (int i = 0; i < 4; i++)
-			high[i] = fcntl(ends[i], F_DUPFD_CLOEXEC, 100);
-		for (int i = 0; i < 4; i++)
-			(void)dup2(high[i], INIT_FD_GO + i);
-		(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-		run_built("glovebox-init", jail->door);
-	}
-}
 
 static void receive(const struct jail *jail, struct init_report *report)
 {
@@ -100,25 +30,8 @@ static int start(void **state)
 {
 	struct jail *jail = util_zalloc(sizeof(*jail));
 	struct init_report ready;
-	int stage[2], groups[2], go[2], filter = filter_file(1);
 
-	(void)snprintf(jail->door, sizeof(jail->door), "/tmp/glovebox-test-%d.sock", getpid());
-	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, stage), 0);
-	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, groups), 0);
-	assert_int_equal(pipe2(go, O_CLOEXEC), 0);
-	for (uint8_t i = 0; i < INIT_N_GROUPS; i++) {
-		jail->groups[i] = memfd_create("procs", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-		assert_int_equal(ipc_send(groups[0], &i, 1, &jail->groups[i], 1, NULL), 0);
-	}
-	launch_init(jail, (const int[]){go[0], stage[1], filter, groups[1]});
-	jail->stage = stage[0];
-	(void)close(stage[1]);
-	(void)close(groups[1]);
-	(void)close(go[0]);
-	(void)close(filter);
-	assert_int_equal(write(go[1], "g", 1), 1);
-	(void)close(go[1]);
-	(void)close(groups[0]);
+	jail_start(jail);
 	expect(jail, INIT_READY, 0, &ready);
 	assert_int_equal(ready.pid, jail->pid);
 	*state = jail;
@@ -129,14 +42,9 @@ static int start(void **state)
 static int stop(void **state)
 {
 	struct jail *jail = *state;
-	int status;
 
 	(void)close(jail->stage);
-	assert_int_equal(waitpid(jail->pid, &status, 0), jail->pid);
-	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-	for (int i = 0; i < INIT_N_GROUPS; i++)
-		(void)close(jail->groups[i]);
-	(void)unlink(jail->door);
+	jail_finish(jail);
 	free(jail);
 	return 0;
 }
@@ -429,7 +337,7 @@ static int launch(const struct jail *jail, const char *name, const struct init_l
 	if (pid == 0) {
 		(void)dup2(err[1], STDERR_FILENO);
 		(void)setenv("GLOVEBOX_LAUNCH_SOCKET", jail->door, 1);
-		run_built("glovebox-launch", name);
+		jail_exec("glovebox-launch", name);
 	}
 	(void)close(err[1]);
 	if (answer) {
@@ -458,6 +366,7 @@ static void launcher(void **state)
 	struct init_launched answer = {.op = INIT_LAUNCHED, .ok = 1};
 	struct jail *jail = *state;
 	char said[512];
+	char name[200] = "";
 
 	assert_int_equal(launch(jail, "editor", &answer, said, sizeof(said)), 0);
 	assert_string_equal(said, "");
@@ -467,9 +376,8 @@ static void launcher(void **state)
 	assert_int_equal(launch(jail, "../sh", NULL, said, sizeof(said)), 1);
 	assert_non_null(strstr(said, "a name is"));
 	assert_int_equal(launch(jail, "-x", NULL, said, sizeof(said)), 2);
-	memset(said, 'a', 200);
-	said[200] = '\0';
-	assert_int_equal(launch(jail, util_strdup(said), NULL, said, sizeof(said)), 1);
+	memset(name, 'a', sizeof(name) - 1);
+	assert_int_equal(launch(jail, name, NULL, said, sizeof(said)), 1);
 	assert_non_null(strstr(said, "a name is"));
 }
 
@@ -479,7 +387,7 @@ static void refuses_to_start(void **state)
 	(void)state;
 	for (int with_go = 0; with_go < 2; with_go++) {
 		struct jail jail = {.door = "/nowhere/x"};
-		int stage[2], groups[2], go[2], filter = filter_file(0), status;
+		int stage[2], groups[2], go[2], filter = jail_filter(0), status;
 		char byte;
 
 		assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, stage), 0);
@@ -488,7 +396,7 @@ static void refuses_to_start(void **state)
 		(void)close(groups[0]);
 		if (with_go)
 			assert_int_equal(write(go[1], "g", 1), 1);
-		launch_init(&jail, (const int[]){go[0], stage[1], filter, groups[1]});
+		jail_fork(&jail, (const int[]){go[0], stage[1], filter, groups[1]});
 		(void)close(go[1]);
 		(void)close(stage[1]);
 		assert_int_equal(waitpid(jail.pid, &status, 0), jail.pid);

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The state of apps/, its rows, and the door of glovebox-launch. */
+#include "apps/apps.h"
+
+#include <signal.h>
+#include <string.h>
+
+#include "apps/state.h"
+#include "session/base/limits.h"
+#include "session/base/log.h"
+#include "session/base/util.h"
+
+static void on_event(void *arg, const xcb_generic_event_t *event)
+{
+	struct apps *apps = arg;
+	const xcb_property_notify_event_t *property = (const xcb_property_notify_event_t *)event;
+
+	if ((event->response_type & 0x7F) != XCB_PROPERTY_NOTIFY || property->window != apps->x->root || property->atom != apps->client_list)
+		return;
+	apps->changes++;
+	co_signal(&apps->changed);
+}
+
+static void on_gone(void *arg)
+{
+	struct apps *apps = arg;
+
+	if (apps->ops.init_gone)
+		apps->ops.init_gone(apps->ops.arg);
+}
+
+static void apps_free(struct apps *apps)
+{
+	launch_sweep(apps, true);
+	pipe_reader_finish(&apps->bus_address);
+	spawner_release(apps->bus);
+	spawner_destroy(apps->spawner);
+	owner_close(&apps->proc);
+	environment_finish(&apps->environment);
+	catalogue_finish(&apps->catalogue);
+	free(apps);
+}
+
+static void end_call(struct door_call *call)
+{
+	struct apps *apps = call->apps;
+	struct door_call **place = &apps->calls;
+
+	while (*place != call)
+		place = &(*place)->next;
+	*place = call->next;
+	free(call);
+	if (apps->destroyed && !apps->calls)
+		apps_free(apps);
+}
+
+static void serve_call(void *arg)
+{
+	struct door_call *call = arg;
+	json_auto_t *result = json_object();
+	struct err e;
+	bool ok = apps_launch(call->apps, call->launch.name, NULL, util_now_ms() + LIMIT_LAUNCH_MS, result, &e) == 0;
+
+	spawner_answer(call->apps->spawner, call->launch.ticket, ok, ok ? "" : e.msg);
+	end_call(call);
+}
+
+/* Init holds no more than LIMIT_DOOR callers, but it is not to be trusted in that. */
+static void on_launch(void *arg, const struct init_launch *launch)
+{
+	struct apps *apps = arg;
+	struct door_call *call;
+	size_t n = 0;
+
+	for (call = apps->calls; call; call = call->next)
+		n++;
+	if (n >= LIMIT_DOOR) {
+		log_info("a call of glovebox-launch was dropped: %zu wait", n);
+		return;
+	}
+	call = util_zalloc(sizeof(*call));
+	*call = (struct door_call){.next = apps->calls, .apps = apps, .launch = *launch};
+	apps->calls = call;
+	call->co = co_start(apps->x->loop, serve_call, call);
+}
+
+/* What needs the jail and the display to answer. */
+static int set_up(struct apps *apps, struct err *e)
+{
+	int64_t deadline_ms = util_now_ms() + LIMIT_START_MS;
+
+	if (xconn_atom(apps->x, "_NET_CLIENT_LIST", &apps->client_list, e) < 0)
+		return -1;
+	xconn_select_root(apps->x, XCB_EVENT_MASK_PROPERTY_CHANGE);
+	if (spawner_wait_ready(apps->spawner, deadline_ms, e) < 0)
+		return -1;
+	return apps->catalogue.session_bus ? bus_start(apps, deadline_ms, e) : 0;
+}
+
+int apps_create(struct apps **out, struct xconn *x, int init_fd, int proc_fd, int apps_pid, const json_t *manifest, const json_t *env,
+                const struct apps_ops *ops, struct err *e)
+{
+	struct apps *apps = util_zalloc(sizeof(*apps));
+	const struct spawner_ops spawner_ops = {.launch = on_launch, .gone = on_gone, .arg = apps};
+
+	*apps = (struct apps){.x = x, .ops = *ops, .proc.fd = -1};
+	(void)signal(SIGPIPE, SIG_IGN); /* of stdin's pipe, when a command reads no more */
+	apps->spawner = spawner_create(x->loop, init_fd, &spawner_ops);
+	xconn_listen(x, &apps->listener, on_event, apps);
+	if (owner_open(&apps->proc, proc_fd, apps_pid, e) < 0 || catalogue_create(&apps->catalogue, manifest, e) < 0 ||
+	    environment_create(&apps->environment, env, e) < 0 || set_up(apps, e) < 0) {
+		apps_destroy(apps);
+		return -1;
+	}
+	*out = apps;
+	return 0;
+}
+
+void apps_destroy(struct apps *apps)
+{
+	if (!apps || apps->destroyed)
+		return;
+	apps->destroyed = true;
+	apps->ops = (struct apps_ops){0};
+	xconn_unlisten(apps->x, &apps->listener);
+	for (struct door_call *call = apps->calls; call; call = call->next)
+		co_cancel(call->co);
+	if (!apps->calls)
+		apps_free(apps);
+}
+
+static const struct field launch_fields[] = {
+	{"app", FIELD_STRING, true, 1, 64, NULL, NULL, NULL, NULL, "name of the app in the image's catalogue"},
+	{"args", FIELD_STRINGS, false, 0, LIMIT_LAUNCH_ARGS, NULL, NULL, NULL, NULL,
+         "files and URLs, as the app takes them; nothing that begins with \"-\""},
+};
+
+static const struct field exec_fields[] = {
+	{"argv", FIELD_STRINGS, true, 1, LIMIT_SPAWN_STRINGS, NULL, NULL, NULL, NULL,
+         "the program and its arguments; a shell line is [\"sh\",\"-c\",\"LINE\"]"},
+	{"stdin", FIELD_STRING, false, 0, LIMIT_BODY_BYTES, NULL, NULL, NULL, NULL, "text for its standard input; else there is none"},
+	{"timeout_ms", FIELD_INT, false, 1, LIMIT_EXEC_MS, NULL, NULL, "ms", "30000", "after which it is killed"},
+	{"env", FIELD_MAP, false, 0, LIMIT_ENV_ENTRIES, NULL, NULL, NULL, NULL, "variables put over the session's environment"},
+	{"cwd", FIELD_STRING, false, 1, 4096, NULL, NULL, NULL, "\"" ENVIRONMENT_HOME "\"", "working directory, absolute"},
+};
+
+const struct action_row apps_rows[] = {
+	{"windows", "lists the windows, top first", {NULL, 0, NULL}, false, NULL, windows_run},
+	{"launch", "starts an app of the catalogue and waits for its window", {launch_fields, ARRAY_LEN(launch_fields), NULL}, false, launch_check,
+         launch_run},
+	{"exec", "runs a command and waits for its end", {exec_fields, ARRAY_LEN(exec_fields), NULL}, false, exec_check, exec_run},
+};
+const size_t apps_n_rows = ARRAY_LEN(apps_rows);

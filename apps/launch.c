@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The action launch: an app of the catalogue, from its start to its window.
+ *
+ * The window is known by the process of its X client, not by what it says. Only when the program has handed over to one that already
+ * runs, and ended well, does the catalogue's window class count.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/param.h>
+
+#include "apps/state.h"
+#include "apps/text.h"
+#include "apps/windows.h"
+#include "session/base/limits.h"
+#include "session/base/util.h"
+
+/* A program that ended well may have left the window to another one, which then needs a moment to show it. */
+#define HANDOVER_MS 5000
+
+const struct catalogue_app *launch_row_of(const struct apps *apps, const struct owner_line *line)
+{
+	for (const struct launched *launched = apps->launched; launched; launched = launched->next)
+		if (owner_descends(line, launched->process->pid))
+			return launched->app;
+	return NULL;
+}
+
+static void forget(struct launched **place)
+{
+	struct launched *launched = *place;
+
+	*place = launched->next;
+	pipe_reader_finish(&launched->err);
+	spawner_release(launched->process);
+	free(launched);
+}
+
+void launch_sweep(struct apps *apps, bool all)
+{
+	for (struct launched **place = &apps->launched; *place;)
+		if (all || ((*place)->process->ended && !(*place)->err.source && !(*place)->waited))
+			forget(place);
+		else
+			place = &(*place)->next;
+}
+
+/* One launch that is going on. */
+struct launching {
+	struct apps *apps;
+	struct launched *launched;
+	xcb_window_t *before; /* windows that were there */
+	size_t n_before;
+	int64_t ended_ms;     /* when the program ended, or 0 */
+	/* What was found. */
+	xcb_window_t window;
+	int pid; /* in the app jail; 0 if its process is not in it any more */
+};
+
+static int start_program(struct launching *launching, const struct catalogue_app *app, const json_t *args, int64_t deadline_ms, struct err *e)
+{
+	struct apps *apps = launching->apps;
+	struct spawn spawn = {
+		.group = app->terminal ? INIT_GROUP_AGENT : INIT_GROUP_APPS,
+		.folder = ENVIRONMENT_HOME,
+		.env = apps->environment.list,
+		.pipes = INIT_PIPE_STDERR,
+		.changed = &apps->changed,
+	};
+	struct process *process;
+	struct err why;
+	char **argv;
+	int rc;
+
+	if (catalogue_argv(app, args, &argv, e) < 0)
+		return -1;
+	spawn.argv = argv;
+	rc = spawner_start(apps->spawner, &spawn, deadline_ms, &process, &why);
+	catalogue_free_argv(argv);
+	if (rc < 0 && (why.code == ERR_NOT_FOUND || why.code == ERR_BAD_FIELD))
+		return err_set(e, ERR_SESSION_FAILED, NULL, "%s could not be started: %s", app->name, why.msg);
+	if (rc < 0) {
+		if (e)
+			*e = why;
+		return -1;
+	}
+	launching->launched = util_zalloc(sizeof(*launching->launched));
+	*launching->launched = (struct launched){.next = apps->launched, .app = app, .process = process, .waited = true};
+	apps->launched = launching->launched;
+	pipe_reader_start(&launching->launched->err, apps->x->loop, steal_fd(&process->err), PIPE_KEEP_TAIL, LIMIT_STDERR_TAIL_BYTES, NULL);
+	return 0;
+}
+
+static bool was_there(const struct launching *launching, xcb_window_t id)
+{
+	for (size_t i = 0; i < launching->n_before; i++)
+		if (launching->before[i] == id)
+			return true;
+	return false;
+}
+
+static bool is_of_class(const struct launching *launching, const struct window *window)
+{
+	const char *class_name = launching->launched->app->class_name;
+
+	return class_name[0] != '\0' && strcmp(window->class_name, class_name) == 0;
+}
+
+/* True if this is the window of the launch. */
+static bool is_it(struct launching *launching, const struct window *window, bool handed_over)
+{
+	struct owner_line line;
+	bool known = was_there(launching, window->id);
+
+	if (window->gone || window->kind == WINDOW_SPLASH)
+		return false;
+	owner_read(&launching->apps->proc, window->outer_pid, &line);
+	if (!(!known && owner_descends(&line, launching->launched->process->pid)) && !(handed_over && is_of_class(launching, window)))
+		return false;
+	launching->window = window->id;
+	launching->pid = line.n > 0 ? line.of[0].pid : 0;
+	return true;
+}
+
+/* Looks through the windows, top first: the new ones, and when the program has handed over, all of them. 1 found, 0 not, or -1. */
+static int look(struct launching *launching, struct err *e)
+{
+	const struct process *process = launching->launched->process;
+	bool handed_over = process->ended && process->exit_code == 0;
+	auto_free xcb_window_t *ids = NULL;
+	struct windows windows;
+	size_t n, kept = 0;
+	int found = 0;
+
+	if (windows_ids(launching->apps->x, &ids, &n, e) < 0)
+		return -1;
+	for (size_t i = 0; i < n; i++)
+		if (handed_over || !was_there(launching, ids[i]))
+			ids[kept++] = ids[i];
+	if (kept == 0)
+		return 0;
+	if (windows_describe(launching->apps->x, ids, kept, &windows, e) < 0)
+		return -1;
+	for (size_t i = 0; i < windows.n && !found; i++)
+		found = is_it(launching, &windows.list[i], handed_over);
+	windows_finish(&windows);
+	return found;
+}
+
+/* Its end, and what it said last. */
+static int failed(struct launching *launching, struct err *e)
+{
+	const struct process *process = launching->launched->process;
+	struct pipe_reader *err = &launching->launched->err;
+	char how[48];
+	size_t len;
+
+	pipe_reader_drain(err);
+	auto_free char *text = text_name(err->data, err->len, false, LIMIT_STDERR_TAIL_BYTES, &len);
+	if (process->exit_code >= 0)
+		(void)snprintf(how, sizeof(how), "exit code %d", process->exit_code);
+	else
+		(void)snprintf(how, sizeof(how), "signal %d", process->signo);
+	/* The message holds less than the tail: its end is what matters. */
+	const char *last = text + (len > 160 ? len - 160 : 0);
+	while (((unsigned char)*last & 0xC0) == 0x80)
+		last++;
+	return err_set(e, ERR_SESSION_FAILED, NULL, "%s ended without a window (%s): %s", launching->launched->app->name, how,
+	               len > 0 ? last : "it said nothing");
+}
+
+/* Notes the end of the program. -1 if no window can be expected any more. */
+static int check_alive(struct launching *launching, struct err *e)
+{
+	const struct process *process = launching->launched->process;
+
+	if (!process->ended)
+		return 0;
+	if (spawner_wait_end(launching->launched->process, 0, e) < 0)
+		return -1; /* not it alone: the jail is dead */
+	if (launching->ended_ms == 0)
+		launching->ended_ms = util_now_ms();
+	if (process->exit_code == 0 && util_now_ms() - launching->ended_ms < HANDOVER_MS)
+		return 0;
+	return failed(launching, e);
+}
+
+/* Until the window is there. Whatever changed while we looked is looked at again: no change is slept over. */
+static int wait_for_window(struct launching *launching, int64_t deadline_ms, struct err *e)
+{
+	struct apps *apps = launching->apps;
+
+	for (;;) {
+		uint64_t seen = apps->changes;
+		bool had_ended = launching->launched->process->ended;
+		int found = look(launching, e);
+		int64_t until_ms = deadline_ms;
+		struct err why;
+
+		if (found != 0)
+			return found > 0 ? 0 : -1;
+		if (had_ended && check_alive(launching, e) < 0)
+			return -1;
+		if (seen != apps->changes || had_ended != launching->launched->process->ended)
+			continue;
+		if (launching->ended_ms > 0)
+			until_ms = MIN(deadline_ms, launching->ended_ms + HANDOVER_MS);
+		if (co_wait_event(&apps->changed, until_ms, &why) == 0 || (why.code == ERR_TIMEOUT && until_ms < deadline_ms))
+			continue;
+		if (why.code == ERR_TIMEOUT)
+			return err_set(e, ERR_TIMEOUT, NULL, "%s showed no window in time and was ended", launching->launched->app->name);
+		if (e)
+			*e = why;
+		return -1;
+	}
+}
+
+static int launch(struct apps *apps, const struct catalogue_app *app, const json_t *args, int64_t deadline_ms, json_t *result, struct err *e)
+{
+	struct launching launching = {.apps = apps};
+	auto_free xcb_window_t *before = NULL;
+	size_t n_launched = 0;
+	int rc;
+
+	launch_sweep(apps, false);
+	for (const struct launched *launched = apps->launched; launched; launched = launched->next)
+		n_launched++;
+	if (n_launched >= LIMIT_LAUNCHED)
+		return err_set(e, ERR_LIMIT, NULL, "%zu launched programs run; at most %d", n_launched, LIMIT_LAUNCHED);
+	if (windows_ids(apps->x, &before, &launching.n_before, e) < 0)
+		return -1;
+	launching.before = before;
+	deadline_ms = MIN(deadline_ms, util_now_ms() + LIMIT_LAUNCH_MS);
+	if (start_program(&launching, app, args, deadline_ms, e) < 0)
+		return -1;
+	rc = wait_for_window(&launching, deadline_ms, e);
+	if (rc < 0) {
+		/* Nothing half started is left behind. */
+		spawner_signal(launching.launched->process, SIGKILL);
+	} else {
+		json_object_set_new(result, "pid", launching.pid > 0 ? json_integer(launching.pid) : json_null());
+		json_object_set_new(result, "window", json_integer(launching.window));
+	}
+	launching.launched->waited = false;
+	return rc;
+}
+
+int apps_launch(struct apps *apps, const char *name, const json_t *args, int64_t deadline_ms, json_t *result, struct err *e)
+{
+	const struct catalogue_app *app = catalogue_find(&apps->catalogue, name, e);
+
+	return app ? launch(apps, app, args, deadline_ms, result, e) : -1;
+}
+
+int launch_check(void *home, const json_t *args, struct err *e)
+{
+	const struct apps *apps = home;
+	const struct catalogue_app *app = catalogue_find(&apps->catalogue, form_string(args, "app", ""), e);
+
+	return app ? catalogue_argv(app, json_object_get(args, "args"), NULL, e) : -1;
+}
+
+int launch_run(struct action_run *run, struct err *e)
+{
+	return apps_launch(run->home, form_string(run->args, "app", ""), json_object_get(run->args, "args"), run->deadline_ms, run->result, e);
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the files of apps/ share: the state behind struct apps, and the rows' functions. Not for other folders.
+ */
+#ifndef APPS_STATE_H
+#define APPS_STATE_H
+
+#include "apps/apps.h"
+#include "apps/catalogue.h"
+#include "apps/environment.h"
+#include "apps/owner.h"
+#include "apps/pipe.h"
+#include "apps/spawner.h"
+
+/* A program of the catalogue that runs, or whose standard error is still open. */
+struct launched {
+	struct launched *next;
+	const struct catalogue_app *app;
+	struct process *process;
+	struct pipe_reader err; /* its last words; read for as long as it runs, so that it never waits */
+	bool waited;            /* a launch still waits for its window */
+};
+
+/* One call of glovebox-launch that is being served. */
+struct door_call {
+	struct door_call *next;
+	struct apps *apps;
+	struct co *co;
+	struct init_launch launch;
+};
+
+struct apps {
+	struct xconn *x;
+	struct apps_ops ops;
+	struct catalogue catalogue;
+	struct environment environment;
+	struct owner_proc proc;
+	struct spawner *spawner;
+	struct process *bus;
+	struct pipe_reader bus_address;
+	struct launched *launched;
+	struct door_call *calls;
+	struct xconn_listener listener;
+	xcb_atom_t client_list;
+	uint64_t changes;           /* grows whenever the list of windows changes */
+	struct co_event changed;    /* then, and when a program that was launched ends */
+	bool destroyed;             /* freed when the last of `calls` is done */
+};
+
+/* apps/bus.c: starts the session bus and waits until it listens. */
+int bus_start(struct apps *apps, int64_t deadline_ms, struct err *e);
+
+/* apps/launch.c: the catalogue row that a process belongs to, or NULL. */
+const struct catalogue_app *launch_row_of(const struct apps *apps, const struct owner_line *line);
+/* Forgets the programs that have ended. */
+void launch_sweep(struct apps *apps, bool all);
+
+/* The rows. */
+int exec_check(void *home, const json_t *args, struct err *e);
+int exec_run(struct action_run *run, struct err *e);
+int launch_check(void *home, const json_t *args, struct err *e);
+int launch_run(struct action_run *run, struct err *e);
+int windows_run(struct action_run *run, struct err *e);
+
+#endif

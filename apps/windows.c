@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Descriptions of windows, and the action windows. */
+#include "apps/windows.h"
+
+#include <string.h>
+#include <sys/param.h>
+#include <xcb/res.h>
+
+#include "apps/state.h"
+#include "apps/text.h"
+#include "session/base/space.h"
+#include "session/base/util.h"
+
+#define IDS_BYTES (16 * 1024) /* of a client list: the top of a longer one is at its end, and not seen */
+
+static const struct {
+	const char *atom;
+	unsigned int state; /* enum window_state */
+} STATES[] = {
+	{"_NET_WM_STATE_MAXIMIZED_HORZ", WINDOW_MAXIMIZED_X}, {"_NET_WM_STATE_MAXIMIZED_VERT", WINDOW_MAXIMIZED_Y},
+	{"_NET_WM_STATE_HIDDEN", WINDOW_MINIMIZED},           {"_NET_WM_STATE_FULLSCREEN", WINDOW_FULLSCREEN},
+	{"_NET_WM_STATE_SHADED", WINDOW_SHADED},              {"_NET_WM_STATE_MODAL", WINDOW_MODAL},
+	{"_NET_WM_STATE_STICKY", WINDOW_STICKY},              {"_NET_WM_STATE_ABOVE", WINDOW_ABOVE},
+	{"_NET_WM_STATE_BELOW", WINDOW_BELOW},                {"_NET_WM_STATE_DEMANDS_ATTENTION", WINDOW_ATTENTION},
+};
+
+/* The names that callers see; the first row that fits all its bits takes them. */
+static const struct {
+	unsigned int state;
+	const char *name;
+} STATE_NAMES[] = {
+	{WINDOW_MAXIMIZED_X | WINDOW_MAXIMIZED_Y, "maximized"},
+	{WINDOW_MAXIMIZED_X, "maximized_width"},
+	{WINDOW_MAXIMIZED_Y, "maximized_height"},
+	{WINDOW_MINIMIZED, "minimized"},
+	{WINDOW_FULLSCREEN, "fullscreen"},
+	{WINDOW_SHADED, "shaded"},
+	{WINDOW_MODAL, "modal"},
+	{WINDOW_STICKY, "sticky"},
+	{WINDOW_ABOVE, "above"},
+	{WINDOW_BELOW, "below"},
+	{WINDOW_ATTENTION, "attention"},
+};
+
+static const struct {
+	const char *atom;
+	enum window_kind kind;
+} KINDS[] = {
+	{"_NET_WM_WINDOW_TYPE_DESKTOP", WINDOW_DESKTOP},
+	{"_NET_WM_WINDOW_TYPE_DOCK", WINDOW_DOCK},
+	{"_NET_WM_WINDOW_TYPE_SPLASH", WINDOW_SPLASH},
+};
+
+/* What is asked for each window, in this order. */
+enum question { ASK_NET_NAME, ASK_NAME, ASK_CLASS, ASK_STATE, ASK_KIND, ASK_SIZE, ASK_PLACE, ASK_CLIENT, N_QUESTIONS };
+
+#define QUESTION_BYTES 24 /* the longest request */
+_Static_assert(LIMIT_WINDOWS * N_QUESTIONS * QUESTION_BYTES <= XCONN_BATCH_BYTES, "one batch");
+
+struct atoms {
+	xcb_atom_t name, state, kind;
+	xcb_atom_t states[ARRAY_LEN(STATES)];
+	xcb_atom_t kinds[ARRAY_LEN(KINDS)];
+};
+
+static int get_atoms(struct xconn *x, struct atoms *atoms, struct err *e)
+{
+	if (xconn_atom(x, "_NET_WM_NAME", &atoms->name, e) < 0 || xconn_atom(x, "_NET_WM_STATE", &atoms->state, e) < 0 ||
+	    xconn_atom(x, "_NET_WM_WINDOW_TYPE", &atoms->kind, e) < 0)
+		return -1;
+	for (size_t i = 0; i < ARRAY_LEN(STATES); i++)
+		if (xconn_atom(x, STATES[i].atom, &atoms->states[i], e) < 0)
+			return -1;
+	for (size_t i = 0; i < ARRAY_LEN(KINDS); i++)
+		if (xconn_atom(x, KINDS[i].atom, &atoms->kinds[i], e) < 0)
+			return -1;
+	return 0;
+}
+
+/* A property of the root that is a list of 32-bit numbers. */
+static int root_list(struct xconn *x, const char *name, uint32_t **list, size_t *n, struct err *e)
+{
+	auto_free char *data = NULL;
+	xcb_atom_t atom, type;
+	size_t len;
+	int format;
+
+	if (xconn_atom(x, name, &atom, e) < 0 || xconn_property(x, x->root, atom, IDS_BYTES, &data, &len, &type, &format, e) < 0)
+		return -1;
+	*n = format == 32 ? len / sizeof(**list) : 0;
+	*list = util_alloc(*n * sizeof(**list));
+	memcpy(*list, data, *n * sizeof(**list));
+	return 0;
+}
+
+int windows_ids(struct xconn *x, xcb_window_t **ids, size_t *out_n, struct err *e)
+{
+	auto_free uint32_t *bottom_first = NULL;
+	xcb_window_t *top_first;
+	size_t n, kept;
+
+	if (root_list(x, "_NET_CLIENT_LIST_STACKING", &bottom_first, &n, e) < 0)
+		return -1;
+	if (n == 0) {
+		free(steal_ptr(&bottom_first));
+		if (root_list(x, "_NET_CLIENT_LIST", &bottom_first, &n, e) < 0)
+			return -1;
+	}
+	kept = MIN(n, LIMIT_WINDOWS);
+	top_first = util_alloc(kept * sizeof(*top_first));
+	for (size_t i = 0; i < kept; i++)
+		top_first[i] = bottom_first[n - 1 - i];
+	*ids = top_first;
+	*out_n = kept;
+	return 0;
+}
+
+static unsigned int ask_property(struct xconn *x, xcb_window_t id, xcb_atom_t atom, uint32_t bytes)
+{
+	return xcb_get_property(x->xcb, 0, id, atom, XCB_GET_PROPERTY_TYPE_ANY, 0, (bytes + 3) / 4).sequence;
+}
+
+static void ask(struct xconn *x, xcb_window_t id, const struct atoms *atoms, unsigned int sequences[N_QUESTIONS])
+{
+	const xcb_res_client_id_spec_t spec = {.client = id, .mask = XCB_RES_CLIENT_ID_MASK_LOCAL_CLIENT_PID};
+
+	/* A few bytes more than a title may have: a character at its end is then whole. */
+	sequences[ASK_NET_NAME] = ask_property(x, id, atoms->name, LIMIT_TITLE_BYTES + 4);
+	sequences[ASK_NAME] = ask_property(x, id, XCB_ATOM_WM_NAME, LIMIT_TITLE_BYTES + 4);
+	sequences[ASK_CLASS] = ask_property(x, id, XCB_ATOM_WM_CLASS, 2 * LIMIT_TITLE_BYTES);
+	sequences[ASK_STATE] = ask_property(x, id, atoms->state, 4 * 64);
+	sequences[ASK_KIND] = ask_property(x, id, atoms->kind, 4 * 16);
+	sequences[ASK_SIZE] = xcb_get_geometry(x->xcb, id).sequence;
+	sequences[ASK_PLACE] = xcb_translate_coordinates(x->xcb, id, x->root, 0, 0).sequence;
+	sequences[ASK_CLIENT] = xcb_res_query_client_ids(x->xcb, 1, &spec).sequence;
+}
+
+/* All replies in order; one that is an error (the window vanished) is NULL. On failure none is left waiting, and none is kept. */
+static int take_replies(struct xconn *x, const unsigned int *sequences, size_t n, void **replies, struct err *e)
+{
+	struct err why;
+
+	for (size_t i = 0; i < n; i++) {
+		if (xconn_reply(x, sequences[i], &replies[i], &why) == 0 || why.code == ERR_CONFLICT)
+			continue;
+		while (++i < n && !x->lost)
+			xcb_discard_reply(x->xcb, sequences[i]);
+		if (e)
+			*e = why;
+		return -1;
+	}
+	return 0;
+}
+
+/* What a property holds, never more than the reply itself has. */
+static const void *value_of(const xcb_get_property_reply_t *reply, int format, size_t *len)
+{
+	*len = 0;
+	if (!reply || reply->format != format)
+		return "";
+	*len = MIN((size_t)xcb_get_property_value_length(reply), (size_t)reply->length * 4);
+	return xcb_get_property_value(reply);
+}
+
+static bool has_atom(const xcb_get_property_reply_t *reply, xcb_atom_t atom)
+{
+	size_t len;
+	const char *list = value_of(reply, 32, &len);
+
+	for (size_t at = 0; at + sizeof(atom) <= len; at += sizeof(atom))
+		if (memcmp(list + at, &atom, sizeof(atom)) == 0)
+			return true;
+	return false;
+}
+
+static void read_title(struct window *window, const xcb_get_property_reply_t *net_name, const xcb_get_property_reply_t *name)
+{
+	size_t len;
+	const char *text = value_of(net_name, 8, &len);
+
+	if (len == 0) {
+		bool latin1;
+
+		text = value_of(name, 8, &len);
+		latin1 = len > 0 && (name->type == XCB_ATOM_STRING || !util_utf8_valid(text, len));
+		window->title = text_name(text, len, latin1, LIMIT_TITLE_BYTES, &window->title_len);
+		return;
+	}
+	window->title = text_name(text, len, false, LIMIT_TITLE_BYTES, &window->title_len);
+}
+
+/* WM_CLASS is "instance\0class\0"; the class is what counts. */
+static void read_class(struct window *window, const xcb_get_property_reply_t *reply)
+{
+	size_t len;
+	const char *text = value_of(reply, 8, &len);
+	size_t instance = strnlen(text, len);
+	const char *class_name = instance < len ? text + instance + 1 : text;
+
+	len = strnlen(class_name, instance < len ? len - instance - 1 : len);
+	window->class_name = text_name(class_name, len, true, LIMIT_TITLE_BYTES, &window->class_len);
+}
+
+/* The process of the X client. The reply is a list of (client, mask, length, length bytes). */
+static int read_pid(const xcb_res_query_client_ids_reply_t *reply)
+{
+	const char *at = (const char *)(reply + 1);
+	size_t left = reply ? (size_t)reply->length * 4 : 0;
+
+	for (uint32_t head[4]; left >= sizeof(head);) {
+		size_t len;
+
+		memcpy(head, at, sizeof(head)); /* with the first number of the value */
+		len = 12 + (size_t)head[2];
+		if ((head[1] & XCB_RES_CLIENT_ID_MASK_LOCAL_CLIENT_PID) && head[2] >= 4)
+			return head[3] <= INT32_MAX ? (int)head[3] : 0;
+		if (len > left)
+			break;
+		at += len;
+		left -= len;
+	}
+	return 0;
+}
+
+static void read_window(struct window *window, const struct atoms *atoms, void *const replies[N_QUESTIONS])
+{
+	const xcb_get_geometry_reply_t *size = replies[ASK_SIZE];
+	const xcb_translate_coordinates_reply_t *place = replies[ASK_PLACE];
+
+	/* Questions are answered in this order: what was there for the last of these was there for all before. */
+	window->gone = !size || !place;
+	if (window->gone)
+		return;
+	read_title(window, replies[ASK_NET_NAME], replies[ASK_NAME]);
+	read_class(window, replies[ASK_CLASS]);
+	for (size_t i = 0; i < ARRAY_LEN(STATES); i++)
+		if (has_atom(replies[ASK_STATE], atoms->states[i]))
+			window->state |= STATES[i].state;
+	for (size_t i = 0; i < ARRAY_LEN(KINDS); i++)
+		if (has_atom(replies[ASK_KIND], atoms->kinds[i]))
+			window->kind = KINDS[i].kind;
+	window->x = place->dst_x;
+	window->y = place->dst_y;
+	window->width = size->width;
+	window->height = size->height;
+	window->outer_pid = replies[ASK_CLIENT] ? read_pid(replies[ASK_CLIENT]) : 0;
+}
+
+int windows_describe(struct xconn *x, const xcb_window_t *ids, size_t n, struct windows *out, struct err *e)
+{
+	struct windows made = {.n = MIN(n, LIMIT_WINDOWS)};
+	auto_free unsigned int *sequences = util_alloc(made.n * N_QUESTIONS * sizeof(*sequences));
+	auto_free void **replies = util_zalloc(made.n * N_QUESTIONS * sizeof(*replies));
+	auto_free uint32_t *active = NULL;
+	struct atoms atoms;
+	size_t n_active;
+	int rc;
+
+	if (get_atoms(x, &atoms, e) < 0 || root_list(x, "_NET_ACTIVE_WINDOW", &active, &n_active, e) < 0 || xconn_room(x, e) < 0)
+		return -1;
+	made.active = n_active > 0 ? active[0] : XCB_NONE;
+	for (size_t i = 0; i < made.n; i++)
+		ask(x, ids[i], &atoms, sequences + i * N_QUESTIONS);
+	rc = take_replies(x, sequences, made.n * N_QUESTIONS, replies, e);
+	made.list = util_zalloc(made.n * sizeof(*made.list));
+	for (size_t i = 0; rc == 0 && i < made.n; i++) {
+		made.list[i].id = ids[i];
+		read_window(&made.list[i], &atoms, replies + i * N_QUESTIONS);
+	}
+	for (size_t i = 0; i < made.n * N_QUESTIONS; i++)
+		free(replies[i]);
+	if (rc < 0)
+		windows_finish(&made);
+	else
+		*out = made;
+	return rc;
+}
+
+void windows_finish(struct windows *windows)
+{
+	for (size_t i = 0; i < windows->n; i++) {
+		free(windows->list[i].title);
+		free(windows->list[i].class_name);
+	}
+	free(windows->list);
+	*windows = (struct windows){0};
+}
+
+json_t *windows_states(unsigned int state)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < ARRAY_LEN(STATE_NAMES); i++)
+		if ((state & STATE_NAMES[i].state) == STATE_NAMES[i].state) {
+			json_array_append_new(list, json_string(STATE_NAMES[i].name));
+			state &= ~STATE_NAMES[i].state;
+		}
+	return list;
+}
+
+const char *windows_layer(const struct window *window)
+{
+	if (window->kind == WINDOW_DESKTOP)
+		return "desktop";
+	if (window->state & WINDOW_FULLSCREEN)
+		return "fullscreen";
+	if (window->kind == WINDOW_DOCK)
+		return "dock";
+	if (window->state & WINDOW_BELOW)
+		return "below";
+	return window->state & WINDOW_ABOVE ? "above" : "normal";
+}
+
+static json_t *window_json(const struct action_run *run, const struct windows *windows, const struct window *window)
+{
+	const struct apps *apps = run->home;
+	const struct catalogue_app *row;
+	struct owner_line line;
+	int x = window->x, y = window->y, width = window->width, height = window->height;
+
+	owner_read(&apps->proc, window->outer_pid, &line);
+	row = launch_row_of(apps, &line);
+	space_map_rect(run->native, run->space, &x, &y, &width, &height);
+	return json_pack("{s:I, s:s%, s:s%, s:o, s:o, s:i, s:i, s:i, s:i, s:b, s:o, s:s}", "id", (json_int_t)window->id, "title", window->title,
+	                 window->title_len, "class", window->class_name, window->class_len, "pid",
+	                 line.n > 0 ? json_integer(line.of[0].pid) : json_null(), "app", row ? json_string(row->name) : json_null(), "x", x, "y",
+	                 y, "width", width, "height", height, "focused", window->id == windows->active, "state",
+	                 windows_states(window->state), "layer", windows_layer(window));
+}
+
+int windows_run(struct action_run *run, struct err *e)
+{
+	struct apps *apps = run->home;
+	auto_free xcb_window_t *ids = NULL;
+	struct windows windows;
+	json_t *list;
+	size_t n;
+
+	if (windows_ids(apps->x, &ids, &n, e) < 0 || windows_describe(apps->x, ids, n, &windows, e) < 0)
+		return -1;
+	launch_sweep(apps, false);
+	list = json_array();
+	for (size_t i = 0; i < windows.n; i++)
+		if (!windows.list[i].gone)
+			json_array_append_new(list, window_json(run, &windows, &windows.list[i]));
+	windows_finish(&windows);
+	json_object_set_new(run->result, "windows", list);
+	return 0;
+}
