@@ -55,7 +55,7 @@ static const struct {
 enum question { ASK_NET_NAME, ASK_NAME, ASK_CLASS, ASK_STATE, ASK_KIND, ASK_SIZE, ASK_PLACE, ASK_CLIENT, N_QUESTIONS };
 
 #define QUESTION_BYTES 24 /* the longest request */
-_Static_assert(LIMIT_WINDOWS * N_QUESTIONS * QUESTION_BYTES <= XCONN_BATCH_BYTES, "one batch");
+#define BATCH (XCONN_BATCH_BYTES / (N_QUESTIONS * QUESTION_BYTES)) /* windows that are asked about at once */
 
 struct atoms {
 	xcb_atom_t name, state, kind;
@@ -246,29 +246,41 @@ static void read_window(struct window *window, const struct atoms *atoms, void *
 	window->outer_pid = replies[ASK_CLIENT] ? read_pid(replies[ASK_CLIENT]) : 0;
 }
 
+/* Describes at most BATCH windows into list. */
+static int describe(struct xconn *x, const struct atoms *atoms, const xcb_window_t *ids, size_t n, struct window *list, struct err *e)
+{
+	unsigned int sequences[BATCH * N_QUESTIONS];
+	void *replies[BATCH * N_QUESTIONS] = {NULL};
+	int rc;
+
+	if (xconn_room(x, e) < 0)
+		return -1;
+	for (size_t i = 0; i < n; i++)
+		ask(x, ids[i], atoms, sequences + i * N_QUESTIONS);
+	rc = take_replies(x, sequences, n * N_QUESTIONS, replies, e);
+	for (size_t i = 0; rc == 0 && i < n; i++) {
+		list[i].id = ids[i];
+		read_window(&list[i], atoms, replies + i * N_QUESTIONS);
+	}
+	for (size_t i = 0; i < n * N_QUESTIONS; i++)
+		free(replies[i]);
+	return rc;
+}
+
 int windows_describe(struct xconn *x, const xcb_window_t *ids, size_t n, struct windows *out, struct err *e)
 {
 	struct windows made = {.n = MIN(n, LIMIT_WINDOWS)};
-	auto_free unsigned int *sequences = util_alloc(made.n * N_QUESTIONS * sizeof(*sequences));
-	auto_free void **replies = util_zalloc(made.n * N_QUESTIONS * sizeof(*replies));
 	auto_free uint32_t *active = NULL;
 	struct atoms atoms;
 	size_t n_active;
-	int rc;
+	int rc = 0;
 
-	if (get_atoms(x, &atoms, e) < 0 || root_list(x, "_NET_ACTIVE_WINDOW", &active, &n_active, e) < 0 || xconn_room(x, e) < 0)
+	if (get_atoms(x, &atoms, e) < 0 || root_list(x, "_NET_ACTIVE_WINDOW", &active, &n_active, e) < 0)
 		return -1;
 	made.active = n_active > 0 ? active[0] : XCB_NONE;
-	for (size_t i = 0; i < made.n; i++)
-		ask(x, ids[i], &atoms, sequences + i * N_QUESTIONS);
-	rc = take_replies(x, sequences, made.n * N_QUESTIONS, replies, e);
 	made.list = util_zalloc(made.n * sizeof(*made.list));
-	for (size_t i = 0; rc == 0 && i < made.n; i++) {
-		made.list[i].id = ids[i];
-		read_window(&made.list[i], &atoms, replies + i * N_QUESTIONS);
-	}
-	for (size_t i = 0; i < made.n * N_QUESTIONS; i++)
-		free(replies[i]);
+	for (size_t at = 0; rc == 0 && at < made.n; at += BATCH)
+		rc = describe(x, &atoms, ids + at, MIN(made.n - at, BATCH), made.list + at, e);
 	if (rc < 0)
 		windows_finish(&made);
 	else
