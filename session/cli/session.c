@@ -82,8 +82,6 @@ static int put_size(json_t *spec, const char *size, struct err *e)
 	display = spec_member(spec, "display", JSON_OBJECT);
 	json_object_set_new(display, "width", json_integer(width));
 	json_object_set_new(display, "height", json_integer(height));
-	json_object_set_new(display, "max_width", json_integer(width));
-	json_object_set_new(display, "max_height", json_integer(height));
 	return 0;
 }
 
