@@ -163,6 +163,20 @@ static void show_row(const json_t *session)
 	putchar('\n');
 }
 
+static const struct arg_option ls_options[] = {
+	{"all", 'a', NULL, false, "also the sessions that have ended"},
+};
+
+static void leave_out_ended(json_t *sessions)
+{
+	for (size_t i = json_array_size(sessions); i-- > 0;) {
+		const char *state = json_string_value(json_object_get(json_array_get(sessions, i), "state"));
+
+		if (state && (strcmp(state, "ended") == 0 || strcmp(state, "failed") == 0))
+			json_array_remove(sessions, i);
+	}
+}
+
 static int run_ls(struct cli *cli)
 {
 	auto_reply reply = {0};
@@ -172,6 +186,8 @@ static int run_ls(struct cli *cli)
 
 	if (status != CLI_DONE)
 		return status;
+	if (!args_get(&cli->args, "all"))
+		leave_out_ended(json_object_get(reply.json, "sessions"));
 	if (cli->json) {
 		show_json(reply.json);
 		return CLI_DONE;
@@ -183,7 +199,7 @@ static int run_ls(struct cli *cli)
 }
 
 const struct cli_command session_ls = {
-	"ls", "", "list the sessions", NULL, 0, 0, 0, ARGS_MAX, run_ls,
+	"ls", "[--all]", "list the sessions", ls_options, ARRAY_LEN(ls_options), 0, 0, ARGS_MAX, run_ls,
 };
 
 static int run_show(struct cli *cli)

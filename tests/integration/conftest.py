@@ -54,11 +54,6 @@ def until(check, within_s=20, every_s=0.05):
     return value
 
 
-def cgroups(server_pid):
-    """The groups below /sys/fs/cgroup that carry this server's mark."""
-    return [path for path, _, _ in os.walk("/sys/fs/cgroup") if f"glovebox-{server_pid}" in path]
-
-
 def mounts(folder):
     return [line for line in pathlib.Path("/proc/self/mountinfo").read_text().splitlines() if str(folder) in line]
 
@@ -97,6 +92,11 @@ class Server:
         assert word == "READY", text
         return url
 
+    def live_sessions(self):
+        """The ids of the sessions that have not ended."""
+        sessions = self.api.call("GET", "/v1/sessions")["sessions"]
+        return {session["id"] for session in sessions if session["state"] not in ("ended", "failed")}
+
     def log_text(self):
         self.log.flush()
         return self.state.with_suffix(".log").read_text(errors="replace")
@@ -112,10 +112,11 @@ class Server:
 
     def stop(self):
         """SIGTERM: status 0, and no process, mount, group or socket of it is left."""
+        groups = (self.state / "groups").read_text().split("\n")
         status = self.kill(signal.SIGTERM)
         assert status == 0, f"gloveboxd ended with status {status}\n{self.log_tail()}"
         self.assert_nothing_runs()
-        assert cgroups(self.process.pid) == []
+        assert [group for group in groups if group and pathlib.Path(group).exists()] == []
         assert list((self.state / "run").glob("*")) == []
         self.log.close()
 
@@ -179,7 +180,7 @@ def make_session(server):
         return session
 
     yield make
-    alive = {session["id"] for session in server.api.call("GET", "/v1/sessions")["sessions"]}
+    alive = server.live_sessions()
     for session in made:
         if session.id in alive:
             session.end()

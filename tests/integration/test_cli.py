@@ -47,7 +47,9 @@ def test_life_of_a_session(cli):
     assert cli.json("show", session)["labels"] == {"job": "a b"}
     cli.run("rm", session)
     assert session not in cli.run("ls").stdout.decode()
-    assert cli.json("show", session, status=REFUSED)["code"] == "not_found"
+    assert session in cli.run("ls", "--all").stdout.decode()
+    assert cli.json("show", session)["state"] == "ended"
+    assert cli.json("show", "s" + "a" * 15, status=REFUSED)["code"] == "not_found"
 
 
 def test_new_takes_a_spec_and_options_over_it(cli, tmp_path):
@@ -67,10 +69,10 @@ def test_refusals_say_what_where_and_who(cli):
     assert cli.json("new", "--image", "no-such-image", status=REFUSED)["code"] == "no_image"
 
 
-def test_rm_ends_the_others_when_one_is_not_there(cli):
+def test_rm_ends_the_others_when_one_is_not_there(cli, server):
     session = cli.json("new", "--image", "minimal")["id"]
     cli.run("rm", "s" + "a" * 15, session, status=REFUSED)
-    assert session not in cli.run("ls").stdout.decode()
+    assert session not in server.live_sessions()
 
 
 def test_shot(cli, session, tmp_path):

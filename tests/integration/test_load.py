@@ -11,14 +11,12 @@ def test_sessions_at_once(server):
         sessions = list(pool.map(lambda n: server.api.new(image="minimal", labels={"n": str(n)}), range(SESSIONS)))
         try:
             assert len({session.id for session in sessions}) == SESSIONS
-            listed = {session["id"] for session in server.api.call("GET", "/v1/sessions")["sessions"]}
-            assert {session.id for session in sessions} <= listed
+            assert {session.id for session in sessions} <= server.live_sessions()
             marks = list(pool.map(mark, sessions))
             assert marks == [session.id for session in sessions]
         finally:
             list(pool.map(lambda session: session.end(), sessions))
-    left = {session["id"] for session in server.api.call("GET", "/v1/sessions")["sessions"]}
-    assert not left & {session.id for session in sessions}
+    assert not server.live_sessions() & {session.id for session in sessions}
 
 
 def mark(session):
