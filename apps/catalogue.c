@@ -5,13 +5,14 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/param.h>
 
 #include "apps/environment.h"
 #include "apps/text.h"
 #include "session/base/limits.h"
 #include "session/base/util.h"
 
-#define NEAR 2 /* changed characters at which a name may have been meant */
+#define NEAR 2 /* changed characters at which a name may have been meant: of four or more */
 
 static const struct {
 	const char *name;
@@ -120,7 +121,7 @@ const struct catalogue_app *catalogue_find(const struct catalogue *catalogue, co
 
 		if (strcmp(known, name) == 0)
 			return &catalogue->apps[i];
-		if (text_distance(known, name) <= NEAR || strcasecmp(known, name) == 0 || (strlen(name) > 2 && strstr(known, name)))
+		if ((strlen(name) >= 4 && text_distance(known, name) <= MIN(NEAR, strlen(name) / 3)) || strcasecmp(known, name) == 0 || (strlen(name) > 2 && strstr(known, name)))
 			list_name(near, sizeof(near), known);
 		list_name(all, sizeof(all), known);
 	}

@@ -2,8 +2,8 @@
 /*
  * The action launch: an app of the catalogue, from its start to its window.
  *
- * The window is known by the process of its X client, not by what it says. Only when the program has handed over to one that already
- * runs, and ended well, does the catalogue's window class count.
+ * The window is known by the process of its X client, not by what it says. When the program has handed over to one that already runs, and
+ * ended well, it is a window of that one: a new one if it comes soon, else one that was there.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -18,6 +18,8 @@
 
 /* A program that ended well may have left the window to another one, which then needs a moment to show it. */
 #define HANDOVER_MS 5000
+/* With a window of the same app there already: how long a new one is preferred to it. Firefox took up to 350 ms, Chromium 50. */
+#define NEW_WINDOW_MS 500
 
 const struct catalogue_app *launch_row_of(const struct apps *apps, const struct owner_line *line)
 {
@@ -100,39 +102,35 @@ static bool was_there(const struct launching *launching, xcb_window_t id)
 	return false;
 }
 
-static bool is_of_class(const struct launching *launching, const struct window *window)
+/* A window of the same app, started earlier: by its process, or by the class that the catalogue gives. */
+static bool is_same_app(const struct launching *launching, const struct window *window, const struct owner_line *line)
 {
-	const char *class_name = launching->launched->app->class_name;
+	const struct catalogue_app *app = launching->launched->app;
 
-	return class_name[0] != '\0' && strcmp(window->class_name, class_name) == 0;
+	return launch_row_of(launching->apps, line) == app || (app->class_name[0] != '\0' && strcmp(window->class_name, app->class_name) == 0);
 }
 
-/* True if this is the window of the launch. */
-static bool is_it(struct launching *launching, const struct window *window, bool handed_over)
-{
-	struct owner_line line;
-	bool known = was_there(launching, window->id);
+enum match { MATCH_NONE, MATCH_OLD, MATCH_NEW };
 
-	if (window->gone || window->kind == WINDOW_SPLASH)
-		return false;
-	owner_read(&launching->apps->proc, window->outer_pid, &line);
-	if (!(!known && owner_descends(&line, launching->launched->process->pid)) && !(handed_over && is_of_class(launching, window)))
-		return false;
-	launching->window = window->id;
-	launching->pid = line.n > 0 ? line.of[0].pid : 0;
-	return true;
+static enum match match(const struct launching *launching, const struct window *window, bool handed_over, const struct owner_line *line)
+{
+	bool ours = owner_descends(line, launching->launched->process->pid) || (handed_over && is_same_app(launching, window, line));
+
+	if (!ours || window->gone || window->kind == WINDOW_SPLASH)
+		return MATCH_NONE;
+	return was_there(launching, window->id) ? MATCH_OLD : MATCH_NEW;
 }
 
-/* Looks through the windows, top first: the new ones, and when the program has handed over, all of them. 1 found, 0 not, or -1. */
-static int look(struct launching *launching, struct err *e)
+/* Looks through the windows, top first, for the best one: among the new ones, and when the program has handed over, among all. */
+static int look(struct launching *launching, enum match *best, struct err *e)
 {
 	const struct process *process = launching->launched->process;
 	bool handed_over = process->ended && process->exit_code == 0;
 	auto_free xcb_window_t *ids = NULL;
 	struct windows windows;
 	size_t n, kept = 0;
-	int found = 0;
 
+	*best = MATCH_NONE;
 	if (windows_ids(launching->apps->x, &ids, &n, e) < 0)
 		return -1;
 	for (size_t i = 0; i < n; i++)
@@ -142,10 +140,20 @@ static int look(struct launching *launching, struct err *e)
 		return 0;
 	if (windows_describe(launching->apps->x, ids, kept, &windows, e) < 0)
 		return -1;
-	for (size_t i = 0; i < windows.n && !found; i++)
-		found = is_it(launching, &windows.list[i], handed_over);
+	for (size_t i = 0; i < windows.n; i++) {
+		struct owner_line line;
+		enum match found;
+
+		owner_read(&launching->apps->proc, windows.list[i].outer_pid, &line);
+		found = match(launching, &windows.list[i], handed_over, &line);
+		if (found <= *best)
+			continue;
+		*best = found;
+		launching->window = windows.list[i].id;
+		launching->pid = line.n > 0 ? line.of[0].pid : 0;
+	}
 	windows_finish(&windows);
-	return found;
+	return 0;
 }
 
 /* Its end, and what it said last. */
@@ -158,6 +166,8 @@ static int failed(struct launching *launching, struct err *e)
 
 	pipe_reader_drain(err);
 	auto_free char *text = text_name(err->data, err->len, false, LIMIT_STDERR_TAIL_BYTES, &len);
+	while (len > 0 && strchr(" \n\r\t", text[len - 1]))
+		text[--len] = '\0';
 	if (process->exit_code >= 0)
 		(void)snprintf(how, sizeof(how), "exit code %d", process->exit_code);
 	else
@@ -170,49 +180,55 @@ static int failed(struct launching *launching, struct err *e)
 	               len > 0 ? last : "it said nothing");
 }
 
-/* Notes the end of the program. -1 if no window can be expected any more. */
-static int check_alive(struct launching *launching, struct err *e)
+/* The program has ended. 0 if its window may still come, until *until_ms; 1 if the one that was found will do; -1 if it has failed. */
+static int judge_end(struct launching *launching, enum match best, int64_t *until_ms, struct err *e)
 {
-	const struct process *process = launching->launched->process;
+	struct process *process = launching->launched->process;
 
-	if (!process->ended)
-		return 0;
-	if (spawner_wait_end(launching->launched->process, 0, e) < 0)
+	if (spawner_wait_end(process, 0, e) < 0)
 		return -1; /* not it alone: the jail is dead */
+	if (process->exit_code != 0)
+		return failed(launching, e);
 	if (launching->ended_ms == 0)
 		launching->ended_ms = util_now_ms();
-	if (process->exit_code == 0 && util_now_ms() - launching->ended_ms < HANDOVER_MS)
+	*until_ms = launching->ended_ms + (best == MATCH_OLD ? NEW_WINDOW_MS : HANDOVER_MS);
+	if (util_now_ms() < *until_ms)
 		return 0;
-	return failed(launching, e);
+	return best == MATCH_OLD ? 1 : failed(launching, e);
 }
 
 /* Until the window is there. Whatever changed while we looked is looked at again: no change is slept over. */
 static int wait_for_window(struct launching *launching, int64_t deadline_ms, struct err *e)
 {
 	struct apps *apps = launching->apps;
+	const struct process *process = launching->launched->process;
 
 	for (;;) {
 		uint64_t seen = apps->changes;
-		bool had_ended = launching->launched->process->ended;
-		int found = look(launching, e);
+		bool ended = process->ended;
 		int64_t until_ms = deadline_ms;
+		enum match best;
 		struct err why;
 
-		if (found != 0)
-			return found > 0 ? 0 : -1;
-		if (had_ended && check_alive(launching, e) < 0)
+		if (look(launching, &best, e) < 0)
 			return -1;
-		if (seen != apps->changes || had_ended != launching->launched->process->ended)
-			continue;
-		if (launching->ended_ms > 0)
-			until_ms = MIN(deadline_ms, launching->ended_ms + HANDOVER_MS);
-		if (co_wait_event(&apps->changed, until_ms, &why) == 0 || (why.code == ERR_TIMEOUT && until_ms < deadline_ms))
-			continue;
-		if (why.code == ERR_TIMEOUT)
+		if (best == MATCH_NEW)
+			return 0;
+		if (util_now_ms() >= deadline_ms)
 			return err_set(e, ERR_TIMEOUT, NULL, "%s showed no window in time and was ended", launching->launched->app->name);
-		if (e)
-			*e = why;
-		return -1;
+		if (seen != apps->changes || ended != process->ended)
+			continue;
+		if (ended) {
+			int verdict = judge_end(launching, best, &until_ms, e);
+
+			if (verdict != 0)
+				return verdict > 0 ? 0 : -1;
+		}
+		if (co_wait_event(&apps->changed, MIN(until_ms, deadline_ms), &why) < 0 && why.code != ERR_TIMEOUT) {
+			if (e)
+				*e = why;
+			return -1;
+		}
 	}
 }
 

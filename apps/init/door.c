@@ -39,6 +39,7 @@ static void show_out(struct caller *caller)
 	loop_cancel(caller->limit);
 	util_close_fd(&caller->fd);
 	*caller = (struct caller){.door = caller->door, .fd = -1};
+	loop_modify(caller->door->source, EPOLLIN);
 }
 
 static void on_limit(void *arg)
@@ -95,21 +96,24 @@ static void on_caller(void *arg, uint32_t events)
 	caller->door->ask(caller->door->arg, &launch);
 }
 
+/* While no place is free, callers wait in their connect. */
 static void on_knock(void *arg, uint32_t events)
 {
 	struct door *door = arg;
-	auto_fd fd = accept4(door->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	struct caller *caller = door->callers;
 
 	(void)events;
-	for (size_t i = 0; fd >= 0 && i < ARRAY_LEN(door->callers); i++) {
-		struct caller *caller = &door->callers[i];
-
-		if (caller->fd >= 0)
-			continue;
-		caller->fd = steal_fd(&fd);
-		caller->source = loop_add(door->loop, caller->fd, EPOLLIN, on_caller, caller);
-		caller->limit = loop_at(door->loop, util_now_ms() + LIMIT_DOOR_MS, on_limit, caller);
+	while (caller < door->callers + ARRAY_LEN(door->callers) && caller->fd >= 0)
+		caller++;
+	if (caller == door->callers + ARRAY_LEN(door->callers)) {
+		loop_modify(door->source, 0);
+		return;
 	}
+	caller->fd = accept4(door->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	if (caller->fd < 0)
+		return;
+	caller->source = loop_add(door->loop, caller->fd, EPOLLIN, on_caller, caller);
+	caller->limit = loop_at(door->loop, util_now_ms() + LIMIT_DOOR_MS, on_limit, caller);
 }
 
 static int listen_at(const char *path, struct err *e)
@@ -150,7 +154,8 @@ void door_destroy(struct door *door)
 	if (!door)
 		return;
 	for (size_t i = 0; i < ARRAY_LEN(door->callers); i++)
-		show_out(&door->callers[i]);
+		if (door->callers[i].fd >= 0)
+			show_out(&door->callers[i]);
 	loop_remove(door->source);
 	util_close_fd(&door->fd);
 	free(door);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The socket inside the jail on which glovebox-launch asks for a catalogue app. Whoever is in the jail may knock: each caller may
- * send one name within LIMIT_DOOR_MS, at most LIMIT_DOOR callers wait at once, and only names of the form go further.
+ * send one name within LIMIT_DOOR_MS, LIMIT_DOOR callers are served at once and the others wait, and only names of the form go further.
  */
 #ifndef INIT_DOOR_H
 #define INIT_DOOR_H

@@ -454,9 +454,8 @@ static void hostile_init(void **state)
 		says(&reports[i], sizeof(reports[i]));
 	for (size_t i = 0; i < ARRAY_LEN(launches); i++)
 		says(&launches[i], sizeof(launches[i]));
-	for (size_t len = 4; len < sizeof(good); len++)
-		if (len != sizeof(struct init_report))
-			says(&good, len);
+	for (size_t len = 4; len < sizeof(good); len += 9)
+		says(&good, len);
 }
 
 /* An init that does not read, and does not answer: calls end at their limits. */

@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <sys/un.h>
 
 #include "session/base/limits.h"
 #include "tests/unit/jail.h"
@@ -381,6 +382,29 @@ static void launcher(void **state)
 	assert_non_null(strstr(said, "a name is"));
 }
 
+/* More callers than places: those that say nothing hold a place until their time is over, and then the next ones are served. */
+static void a_full_door(void **state)
+{
+	struct init_launched answer = {.op = INIT_LAUNCHED, .ok = 1};
+	struct sockaddr_un name = {.sun_family = AF_UNIX};
+	struct jail *jail = *state;
+	int idle[LIMIT_DOOR];
+	char said[512];
+
+	memcpy(name.sun_path, jail->door, strlen(jail->door) + 1);
+	for (int i = 0; i < LIMIT_DOOR; i++) {
+		idle[i] = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+		assert_int_equal(connect(idle[i], (const struct sockaddr *)&name, sizeof(name)), 0);
+	}
+	(void)close(idle[0]);
+	assert_int_equal(launch(jail, "editor", &answer, said, sizeof(said)), 0);
+	assert_int_equal(write(idle[1], "-x\n", 3), 3);
+	assert_int_equal(read(idle[1], &answer, sizeof(answer)), sizeof(answer));
+	assert_int_equal(answer.ok, 0);
+	for (int i = 1; i < LIMIT_DOOR; i++)
+		(void)close(idle[i]);
+}
+
 /* Without the warden's byte, or without a whole filter, nothing is started. */
 static void refuses_to_start(void **state)
 {
@@ -426,6 +450,7 @@ int main(void)
 	        WITH_INIT(a_stage_that_reads_late),
 	        WITH_INIT(orphans_are_reaped),
 	        WITH_INIT(launcher),
+	        WITH_INIT(a_full_door),
 	        cmocka_unit_test(refuses_to_start),
 	};
 
