@@ -14,6 +14,11 @@
 #define LIMIT_TEXT_BYTES (400 * 1024)         /* UTF-8 bytes of one `type` (100,000 characters) */
 #define LIMIT_TEXT_CHARS 100000
 #define LIMIT_CHORD_KEYS 8                    /* keys that are pressed together */
+#define LIMIT_ACT_REPLY_BYTES (16 * 1024 * 1024) /* results of one call, pictures and output in them included */
+#define LIMIT_WAIT_MS 60000                   /* one `wait` */
+#define LIMIT_QUIET_MS 10000                  /* quiet_ms of an observation, at most */
+#define LIMIT_FAULTS 16                       /* faults that one refusal lists */
+#define LIMIT_STAGE_CONNECTIONS 64            /* connections that a stage accepts at once */
 #define LIMIT_PATH_POINTS 256                 /* points of a drag */
 #define LIMIT_WAITING_CALLS 32                /* calls of one session that wait for their turn */
 #define LIMIT_CALL_MS 300000                  /* timeout_ms of a call, at most */

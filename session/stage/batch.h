@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The body of `act`, read and checked as a whole before anything of it happens. Owner: the stage. No threads.
+ */
+#ifndef STAGE_BATCH_H
+#define STAGE_BATCH_H
+
+#include <jansson.h>
+#include <stdint.h>
+
+#include "session/base/action.h"
+#include "session/base/limits.h"
+
+struct batch_step {
+	const struct action_row *row;
+	void *home;    /* of the row */
+	json_t *asked; /* the action without its name, as the caller sent it */
+	json_t *args;  /* the same, coordinates in native pixels */
+};
+
+struct batch {
+	json_t *body;
+	struct batch_step steps[LIMIT_ACTIONS];
+	size_t n_steps;
+	struct space space;    /* of the call */
+	const json_t *observe; /* an object (of the body, or empty); NULL: no observation */
+	bool check_only;
+	int64_t timeout_ms;
+};
+
+/* What went wrong, one fault per action at most. */
+struct batch_faults {
+	struct err list[LIMIT_FAULTS];
+	size_t n;
+};
+
+/*
+ * Reads an act object: form, envelope, every action by its row and its row's check. `space` is the session's. 0, or -1 with at least one
+ * fault, and nothing to free.
+ */
+int batch_read(struct batch *batch, const char *body, size_t len, const struct action_set *sets, size_t n_sets, struct space space,
+              struct space native, struct batch_faults *faults);
+void batch_free(struct batch *batch);
+
+/* A copy of an action's fields with the coordinates mapped from one space to another; the caller's reference. */
+json_t *batch_map(const struct form *form, const json_t *fields, struct space from, struct space to);
+
+#endif

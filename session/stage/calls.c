@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The calls of the link. Each runs in a coroutine of its own. */
+#include "session/stage/calls.h"
+
+#include <string.h>
+
+#include "session/base/limits.h"
+#include "session/base/util.h"
+#include "session/stage/act.h"
+#include "session/stage/looks.h"
+
+#define ANYBODY (ROLE_AGENT | ROLE_VIEWER | ROLE_CONTROLLER | ROLE_OPERATOR | ROLE_SERVER)
+#define HANDS (ROLE_AGENT | ROLE_OPERATOR)
+
+struct call_row {
+	const char *name;
+	unsigned int roles; /* enum role */
+	bool needs_ready;
+	void (*handle)(struct stage *stage, struct call *call);
+};
+
+/* Answers with the object (a reference that is taken) or with the refusal. */
+static void answer(struct call *call, int rc, json_t *value, const struct err *e)
+{
+	if (rc < 0)
+		call_refuse(call, e);
+	else
+		call_reply_json(call, 200, value);
+	json_decref(value);
+}
+
+static void handle_open(struct stage *stage, struct call *call)
+{
+	struct err e;
+
+	answer(call, stage_open(stage, call->body, call->body_len, &e), json_object(), &e);
+}
+
+static void handle_start(struct stage *stage, struct call *call)
+{
+	struct err e;
+	int rc = stage_start(stage, &e);
+
+	answer(call, rc, stage_describe(stage), &e);
+}
+
+static void handle_state(struct stage *stage, struct call *call)
+{
+	answer(call, 0, stage_describe(stage), NULL);
+}
+
+static void handle_cancel(struct stage *stage, struct call *call)
+{
+	answer(call, 0, json_pack("{s:b}", "cancelled", act_cancel(stage)), NULL);
+}
+
+static void handle_actions(struct stage *stage, struct call *call)
+{
+	answer(call, 0, action_document(stage->sets, stage->n_sets), NULL);
+}
+
+static void handle_end(struct stage *stage, struct call *call)
+{
+	stage_stop(stage);
+	/* Those before it get their answers first, and the journal their lines; but the end does not wait for ever. */
+	if (turns_take(&stage->turns, util_now_ms() + LIMIT_X_WAIT_MS, NULL) == 0)
+		turns_pass(&stage->turns);
+	stage_end(stage, "asked");
+	answer(call, 0, json_object(), NULL);
+}
+
+static const struct call_row rows[] = {
+	{"open", ROLE_SERVER, false, handle_open},
+	{"start", ROLE_SERVER, false, handle_start},
+	{"end", ROLE_SERVER, false, handle_end},
+	{"state", ANYBODY, false, handle_state},
+	{"actions", ANYBODY, false, handle_actions},
+	{"act", HANDS, true, act_call},
+	{"screenshot", HANDS, true, looks_call},
+	{"cancel", HANDS, false, handle_cancel},
+};
+
+static const struct call_row *find(const struct call *call, struct err *e)
+{
+	char quoted[80];
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		if (strcmp(rows[i].name, call->name) != 0)
+			continue;
+		if (rows[i].roles & call->role)
+			return &rows[i];
+		(void)err_set(e, ERR_FORBIDDEN, NULL, "the role %s may not make this call", call->role_name);
+		return NULL;
+	}
+	(void)err_set(e, ERR_NOT_FOUND, NULL, "%s is not a call of a session", err_quote(quoted, sizeof(quoted), call->name, strlen(call->name)));
+	return NULL;
+}
+
+struct work {
+	struct stage *stage;
+	struct call *call;
+	const struct call_row *row;
+};
+
+static void work(void *arg)
+{
+	struct work *task = arg;
+
+	task->row->handle(task->stage, task->call);
+	call_finish(task->call);
+	free(task);
+}
+
+void calls_take(void *arg, struct call *call)
+{
+	struct stage *stage = arg;
+	struct err e;
+	const struct call_row *row = find(call, &e);
+
+	if (!row || (row->needs_ready && stage_check_ready(stage, &e) < 0)) {
+		call_refuse(call, &e);
+		call_finish(call);
+		return;
+	}
+	struct work *task = util_alloc(sizeof(*task));
+
+	*task = (struct work){.stage = stage, .call = call, .row = row};
+	call->co = co_start(stage->loop, work, task);
+}

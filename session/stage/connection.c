@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Frames to calls, and replies to frames. */
+#include "session/stage/connection.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/param.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "session/base/ipc.h"
+#include "session/base/json.h"
+#include "session/base/limits.h"
+#include "session/base/log.h"
+#include "session/base/problem.h"
+#include "session/base/util.h"
+#include "session/stage/link.h"
+
+struct connection {
+	struct connections *all;
+	struct connection *next;
+	struct ipc_stream *stream;
+	struct call *call; /* that is being received, or worked on */
+	bool receiving;    /* DATA frames are still to come */
+};
+
+struct connections {
+	struct loop *loop;
+	int listen_fd;
+	struct loop_source *source; /* NULL while there are as many connections as are allowed */
+	struct connection *list;
+	size_t n;
+	struct connections_ops ops;
+};
+
+static void on_acceptable(void *arg, uint32_t events);
+
+static void call_free(struct call *call)
+{
+	json_decref(call->envelope);
+	free(call->body);
+	free(call);
+}
+
+/* The peer is gone: a call that is being worked on is told so and goes on until its handler has noticed. */
+static void connection_close(struct connection *connection)
+{
+	struct connections *all = connection->all;
+	struct call *call = connection->call;
+
+	for (struct connection **c = &all->list; *c; c = &(*c)->next)
+		if (*c == connection) {
+			*c = connection->next;
+			break;
+		}
+	all->n--;
+	if (!all->source)
+		all->source = loop_add(all->loop, all->listen_fd, EPOLLIN, on_acceptable, all);
+	if (call && connection->receiving) {
+		call_free(call);
+	} else if (call) {
+		call->connection = NULL;
+		if (call->co)
+			co_cancel(call->co);
+	}
+	ipc_stream_destroy(connection->stream);
+	free(connection);
+}
+
+static void on_closed(void *arg, const char *why)
+{
+	if (why)
+		log_warn("the front broke the form of the link: %s", why);
+	connection_close(arg);
+}
+
+/* In the order of the bits of enum role. */
+static const char *const role_names[] = {"agent", "viewer", "controller", "operator", "server"};
+
+static const struct field call_fields[] = {
+	{"call", FIELD_STRING, true, 1, 32, NULL, NULL, NULL, NULL, "name of the call"},
+	{"role", FIELD_ENUM, true, 0, 0, "agent viewer controller operator server", NULL, NULL, NULL, "who calls"},
+	{"token", FIELD_STRING, false, 0, 128, NULL, NULL, NULL, "\"\"", "id of the caller's token"},
+	{"request_id", FIELD_STRING, false, 0, 128, NULL, NULL, NULL, "\"\"", "id of the request"},
+	{"query", FIELD_MAP, false, 0, LIMIT_QUERY_PARAMETERS, NULL, NULL, NULL, "{}", "the request's query"},
+};
+static const struct form call_form = {call_fields, ARRAY_LEN(call_fields), NULL};
+
+static enum role read_role(const char *name)
+{
+	unsigned int i = 0;
+
+	while (strcmp(role_names[i], name) != 0)
+		i++;
+	return (enum role)(1U << i);
+}
+
+/* The envelope of a call; NULL when it breaks the form. */
+static struct call *read_call(const void *text, size_t len)
+{
+	struct call *call = util_zalloc(sizeof(*call));
+	struct err e;
+
+	if (json_parse(text, len, &call->envelope, &e) < 0 || form_check(&call_form, call->envelope, "", NULL, &e) < 0) {
+		log_err(LOG_WARN, &e, "the front's call");
+		call_free(call);
+		return NULL;
+	}
+	call->name = form_string(call->envelope, "call", NULL);
+	call->token = form_string(call->envelope, "token", "");
+	call->request_id = form_string(call->envelope, "request_id", "");
+	call->role_name = form_string(call->envelope, "role", NULL);
+	call->role = read_role(call->role_name);
+	call->query = json_object_get(call->envelope, "query");
+	return call;
+}
+
+static int take_data(struct call *call, const void *data, size_t len)
+{
+	if (call->body_len + len > LIMIT_BODY_BYTES)
+		return -1;
+	call->body = util_realloc(call->body, call->body_len + len + 1);
+	memcpy(call->body + call->body_len, data, len);
+	call->body_len += len;
+	return 0;
+}
+
+/* A refusal of a frame closes the connection: the front knows the form. */
+static int on_frame(void *arg, uint16_t kind, uint16_t flags, const void *data, size_t len)
+{
+	struct connection *connection = arg;
+
+	if (kind == LINK_CALL && !connection->call) {
+		connection->call = read_call(data, len);
+		if (!connection->call)
+			return -1;
+		connection->call->connection = connection;
+	} else if (kind != LINK_DATA || !connection->receiving || take_data(connection->call, data, len) < 0) {
+		return -1;
+	}
+	connection->receiving = flags & LINK_MORE;
+	if (!connection->receiving)
+		connection->all->ops.call(connection->all->ops.arg, connection->call);
+	return 0;
+}
+
+static const struct ipc_stream_ops stream_ops = {.frame = on_frame, .closed = on_closed};
+
+static void send_envelope(struct connection *connection, uint16_t kind, uint16_t flags, const json_t *envelope)
+{
+	auto_free char *text = json_dumps(envelope, JSON_COMPACT);
+
+	if (!text)
+		DIE("an envelope that is no JSON");
+	ipc_stream_send(connection->stream, kind, flags, text, strlen(text));
+}
+
+static void on_acceptable(void *arg, uint32_t events)
+{
+	struct connections *all = arg;
+	int fd = accept4(all->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	struct connection *connection;
+
+	(void)events;
+	if (fd < 0)
+		return;
+	connection = util_zalloc(sizeof(*connection));
+	*connection = (struct connection){.all = all, .next = all->list};
+	connection->stream = ipc_stream_create(all->loop, fd, &stream_ops, connection);
+	all->list = connection;
+	if (++all->n >= LIMIT_STAGE_CONNECTIONS) {
+		loop_remove(all->source);
+		all->source = NULL;
+	}
+	json_auto_t *hello = all->ops.hello(all->ops.arg);
+
+	send_envelope(connection, LINK_HELLO, 0, hello);
+}
+
+struct connections *connections_create(struct loop *loop, int listen_fd, const struct connections_ops *ops)
+{
+	struct connections *all = util_zalloc(sizeof(*all));
+
+	*all = (struct connections){.loop = loop, .listen_fd = listen_fd, .ops = *ops};
+	all->source = loop_add(loop, listen_fd, EPOLLIN, on_acceptable, all);
+	return all;
+}
+
+void connections_destroy(struct connections *all)
+{
+	if (!all)
+		return;
+	while (all->list)
+		connection_close(all->list);
+	loop_remove(all->source);
+	util_close_fd(&all->listen_fd);
+	free(all);
+}
+
+void call_reply(struct call *call, int status, const char *media_type, const json_t *headers, const void *body, size_t len)
+{
+	json_auto_t *envelope = json_pack("{s:i,s:s,s:O*}", "status", status, "type", media_type, "headers", headers);
+	const char *bytes = body;
+
+	if (call->answered)
+		DIE("the call %s was answered twice", call->name);
+	call->answered = true;
+	if (!call->connection)
+		return;
+	send_envelope(call->connection, LINK_REPLY, len > 0 ? LINK_MORE : 0, envelope);
+	for (size_t at = 0; at < len;) {
+		size_t n = MIN(len - at, (size_t)LIMIT_FRAME_BYTES);
+
+		ipc_stream_send(call->connection->stream, LINK_DATA, at + n < len ? LINK_MORE : 0, bytes + at, n);
+		at += n;
+	}
+}
+
+void call_reply_json(struct call *call, int status, const json_t *value)
+{
+	auto_free char *text = json_dumps(value, JSON_COMPACT);
+
+	if (!text)
+		DIE("an answer that is no JSON");
+	call_reply(call, status, "application/json", NULL, text, strlen(text));
+}
+
+void call_refuse(struct call *call, const struct err *e)
+{
+	call_refuse_all(call, e, 1);
+}
+
+void call_refuse_all(struct call *call, const struct err *faults, size_t n)
+{
+	json_auto_t *problem = problem_create(&faults[0], call->request_id);
+	auto_free char *text = NULL;
+
+	for (size_t i = 1; i < n; i++)
+		problem_add(problem, &faults[i]);
+	text = json_dumps(problem, JSON_COMPACT);
+	if (!text)
+		DIE("a problem that is no JSON");
+	call_reply(call, err_info(faults[0].code)->status, PROBLEM_MEDIA_TYPE, NULL, text, strlen(text));
+}
+
+void call_finish(struct call *call)
+{
+	if (!call->answered) {
+		struct err e;
+
+		log_error("the call %s was not answered", call->name);
+		(void)err_set(&e, ERR_INTERNAL, NULL, "the session's process did not answer this call");
+		call_refuse(call, &e);
+	}
+	if (call->connection)
+		call->connection->call = NULL;
+	call_free(call);
+}

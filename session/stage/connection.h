@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The front's connections to this stage and the calls on them (link.h): one call at a time on a connection, and a connection that closes
+ * cancels its call. Owner: the stage. One thread.
+ */
+#ifndef STAGE_CONNECTION_H
+#define STAGE_CONNECTION_H
+
+#include <jansson.h>
+
+#include "session/base/co.h"
+#include "session/base/err.h"
+#include "session/base/loop.h"
+
+enum role {
+	ROLE_AGENT = 1 << 0,
+	ROLE_VIEWER = 1 << 1,
+	ROLE_CONTROLLER = 1 << 2,
+	ROLE_OPERATOR = 1 << 3,
+	ROLE_SERVER = 1 << 4, /* the front itself */
+};
+
+struct connection;
+
+/* One call. Its owner is who was handed it, until call_finish. */
+struct call {
+	struct connection *connection; /* NULL once the caller has left */
+	json_t *envelope;
+	const char *name, *role_name, *token, *request_id; /* of the envelope; token is the token's id */
+	enum role role;
+	const json_t *query; /* object of strings, or NULL */
+	char *body;
+	size_t body_len;
+	struct co *co;       /* what works on it: cancelled when the caller leaves */
+	bool answered;
+};
+
+struct connections;
+
+struct connections_ops {
+	json_t *(*hello)(void *arg);               /* the envelope of HELLO; a reference that is taken */
+	void (*call)(void *arg, struct call *call); /* a whole call has come */
+	void *arg;
+};
+
+/* Accepts on listen_fd (taken). */
+struct connections *connections_create(struct loop *loop, int listen_fd, const struct connections_ops *ops);
+void connections_destroy(struct connections *connections);
+
+/* The answer; once. Dropped when the caller has left. `headers` (names to strings) may be NULL; bodies are copied. */
+void call_reply(struct call *call, int status, const char *media_type, const json_t *headers, const void *body, size_t len);
+void call_reply_json(struct call *call, int status, const json_t *value);
+void call_refuse(struct call *call, const struct err *e);
+void call_refuse_all(struct call *call, const struct err *faults, size_t n); /* n >= 1; the first is the problem */
+
+/* The call is over: frees it, and the connection takes the next one. A call that was not answered is answered with ERR_INTERNAL. */
+void call_finish(struct call *call);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the warden hands to a stage (security.md part 28, session/warden/proto.h). Owner: the stage.
+ */
+#ifndef STAGE_ENDS_H
+#define STAGE_ENDS_H
+
+#include "session/base/json.h"
+#include "session/warden/proto.h"
+
+struct ends {
+	char session[SESSION_ID_SIZE];
+	char display[16]; /* ":0" */
+	uint8_t cookie[COOKIE_LEN];
+	bool has_cookie;
+	struct space native;
+	int apps_pid;
+	int init_fd, proc_fd, journal_fd, session_json_fd; /* -1 once somebody has taken them */
+};
+
+/*
+ * Takes labels from the warden's channel until STAGE_START; blocks. -1 when the channel ends before, when something is missing or
+ * when a label breaks the form.
+ */
+int ends_receive(struct ends *ends, int warden_fd, struct err *e);
+void ends_close(struct ends *ends);
+
+#endif

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Pictures by query. */
+#include "session/stage/looks.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "session/base/util.h"
+
+/* Exactly n whole numbers of at most five digits with one separator between them. */
+static bool read_numbers(const char *text, char separator, int *numbers, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		int digits = 0;
+
+		for (numbers[i] = 0; *text >= '0' && *text <= '9' && digits < 5; text++, digits++)
+			numbers[i] = numbers[i] * 10 + (*text - '0');
+		if (digits == 0 || *text != (i + 1 < n ? separator : '\0'))
+			return false;
+		text++;
+	}
+	return true;
+}
+
+static json_t *read_region(const char *text)
+{
+	int n[4];
+
+	return read_numbers(text, ',', n, 4) ? json_pack("{s:i,s:i,s:i,s:i}", "x", n[0], "y", n[1], "width", n[2], "height", n[3]) : NULL;
+}
+
+static json_t *read_space(const char *text)
+{
+	int n[2];
+
+	return read_numbers(text, 'x', n, 2) ? json_pack("{s:i,s:i}", "width", n[0], "height", n[1]) : NULL;
+}
+
+static json_t *read_truth(const char *text)
+{
+	return strcmp(text, "true") == 0 ? json_true() : strcmp(text, "false") == 0 ? json_false() : NULL;
+}
+
+/* What cannot be read stays a string, which the form or this refuses. */
+static const struct parameter {
+	const char *name, *rule;
+	json_t *(*read)(const char *text);
+} parameters[] = {
+	{"region", "x,y,width,height in whole numbers", read_region},
+	{"space", "native or WIDTHxHEIGHT", read_space},
+	{"cursor", "true or false", read_truth},
+};
+
+static int read_parameter(const struct parameter *parameter, json_t *fields, struct err *e)
+{
+	const char *text = json_string_value(json_object_get(fields, parameter->name));
+	char path[32], quoted[80];
+	json_t *value;
+
+	if (!text || (strcmp(parameter->name, "space") == 0 && strcmp(text, "native") == 0))
+		return 0;
+	value = parameter->read(text);
+	if (value)
+		return json_object_set_new(fields, parameter->name, value);
+	(void)snprintf(path, sizeof(path), "/%s", parameter->name);
+	return err_set(e, ERR_BAD_FIELD, path, "%s is not allowed here: it must be %s", err_quote(quoted, sizeof(quoted), text, strlen(text)),
+	               parameter->rule);
+}
+
+int looks_read(const json_t *query, struct space space, json_t **out, struct err *e)
+{
+	const struct action_row *row = &display_rows[0];
+	json_auto_t *fields = query ? json_copy((json_t *)(uintptr_t)query) : json_object();
+
+	for (size_t i = 0; i < ARRAY_LEN(parameters); i++)
+		if (read_parameter(&parameters[i], fields, e) < 0)
+			return -1;
+	if (form_check(&row->form, fields, "", &space, e) < 0 || row->check(NULL, fields, e) < 0)
+		return -1;
+	*out = json_incref(fields);
+	return 0;
+}
+
+static json_t *headers_of(const struct stage *stage, const json_t *fields, uint64_t frame)
+{
+	const json_t *region = json_object_get(fields, "region");
+	json_t *headers = json_object();
+
+	json_object_set_new(headers, "Glovebox-At", json_sprintf("frame=%llu, epoch=%ld, episode=%ld", (unsigned long long)frame, stage->epoch,
+	                                                         stage->episode));
+	json_object_set_new(headers, "Glovebox-Space", json_sprintf("%dx%d", stage->space.width_px, stage->space.height_px));
+	json_object_set_new(headers, "Glovebox-Native", json_sprintf("%dx%d", stage->ends.native.width_px, stage->ends.native.height_px));
+	if (region)
+		json_object_set_new(headers, "Glovebox-Region",
+		                    json_sprintf("%ld,%ld,%ld,%ld", form_int(region, "x", 0), form_int(region, "y", 0), form_int(region, "width", 0),
+		                                 form_int(region, "height", 0)));
+	return headers;
+}
+
+void looks_call(struct stage *stage, struct call *call)
+{
+	json_auto_t *fields = NULL;
+	struct display_picture picture;
+	struct display_request request;
+	struct err e;
+
+	if (looks_read(call->query, stage->space, &fields, &e) < 0) {
+		call_refuse(call, &e);
+		return;
+	}
+	request = display_request_read(fields, stage->space, stage->ends.native);
+	if (display_picture(stage->display, &request, &picture, &e) < 0) {
+		call_refuse(call, &e);
+		return;
+	}
+	json_auto_t *headers = headers_of(stage, fields, picture.frame);
+
+	call_reply(call, 200, picture.media_type, headers, picture.bytes, picture.len);
+	free(picture.bytes);
+}

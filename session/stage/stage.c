@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A session from open to its end. */
+#include "session/stage/stage.h"
+
+#include <string.h>
+
+#include "session/base/limits.h"
+#include "session/base/log.h"
+#include "session/base/util.h"
+#include "session/stage/act.h"
+#include "session/stage/rows.h"
+
+/* What of a spec a stage acts on; the front has checked the rest. */
+static const struct field side_fields[] = {
+	{"width", FIELD_INT, true, LIMIT_SIDE_MIN_PX, LIMIT_SIDE_MAX_PX, NULL, NULL, "px", NULL, "width"},
+	{"height", FIELD_INT, true, LIMIT_SIDE_MIN_PX, LIMIT_SIDE_MAX_PX, NULL, NULL, "px", NULL, "height"},
+};
+static const struct form space_form = {side_fields, ARRAY_LEN(side_fields), NULL};
+static const struct field used_fields[] = {
+	{"space", FIELD_OBJECT, false, 0, 0, NULL, &space_form, NULL, NULL, "pixels of pictures and coordinates"},
+	{"apps", FIELD_STRINGS, false, 0, LIMIT_APPS, NULL, NULL, NULL, "[]", "catalogue apps to start"},
+	{"env", FIELD_MAP, false, 0, LIMIT_ENV, NULL, NULL, NULL, "{}", "environment of apps and commands"},
+	{"record", FIELD_OBJECT, false, 0, 0, NULL, NULL, NULL, "{}", "what the journal keeps"},
+};
+static const struct form used_form = {used_fields, ARRAY_LEN(used_fields), NULL};
+
+/* Rows are known before what they work on is there: the action document needs no session. */
+static void join_rows(struct stage *stage)
+{
+	const struct action_set sets[] = {
+		{input_rows, input_n_rows, stage->input},
+		{rows_own, rows_n_own, stage},
+		{display_rows, display_n_rows, stage->display},
+		{apps_rows, apps_n_rows, stage->apps},
+	};
+
+	memcpy(stage->sets, sets, sizeof(sets));
+	stage->n_sets = ARRAY_LEN(sets);
+}
+
+struct stage *stage_create(struct loop *loop, struct ends *ends)
+{
+	struct stage *stage = util_zalloc(sizeof(*stage));
+
+	*stage = (struct stage){.loop = loop, .ends = *ends, .space = ends->native, .epoch = 1, .episode = 1, .keep_text = true};
+	stage->apps_started = json_array();
+	join_rows(stage);
+	stage->journal = journal_create(loop, steal_fd(&stage->ends.journal_fd));
+	return stage;
+}
+
+void stage_destroy(struct stage *stage)
+{
+	if (!stage)
+		return;
+	apps_destroy(stage->apps);
+	input_destroy(stage->input);
+	display_destroy(stage->display);
+	xconn_close(&stage->x);
+	journal_destroy(stage->journal);
+	ends_close(&stage->ends);
+	json_decref(stage->spec);
+	json_decref(stage->image);
+	json_decref(stage->apps_started);
+	free(stage);
+}
+
+static void note(struct stage *stage, const char *event, json_t *fields)
+{
+	struct err e;
+
+	if (journal_add(stage->journal, event, fields, &e) < 0)
+		log_err(LOG_ERROR, &e, "journal");
+}
+
+void stage_fail(struct stage *stage, const char *reason)
+{
+	if (stage->state == STAGE_IS_FAILED || stage->state == STAGE_IS_ENDED)
+		return;
+	log_warn("the session has failed: %s", reason);
+	stage->state = STAGE_IS_FAILED;
+	(void)snprintf(stage->reason, sizeof(stage->reason), "%s", reason);
+	note(stage, "failed", json_pack("{s:s}", "reason", reason));
+	journal_sync(stage->journal);
+	(void)act_cancel(stage); /* those that wait are refused when their turn comes */
+}
+
+static void on_display_lost(void *arg)
+{
+	stage_fail(arg, "the display is gone");
+}
+
+static void on_init_gone(void *arg)
+{
+	stage_fail(arg, "the processes of the app jail are gone");
+}
+
+/* The spec for the journal: of the environment only the names. */
+static json_t *spec_to_keep(const json_t *spec)
+{
+	return journal_action(spec, true);
+}
+
+static int write_start(struct stage *stage, struct err *e)
+{
+	char time[32];
+	json_t *kept = json_pack("{s:s,s:s,s:s,s:O*,s:O*,s:o}", "id", stage->ends.session, "started_at", util_wall_time(time, sizeof(time)),
+	                         "version", GLOVEBOX_VERSION, "image", json_object_get(stage->image, "name"), "image_hash",
+	                         json_object_get(stage->image, "hash"), "spec", spec_to_keep(stage->spec));
+	int rc = journal_write_session(stage->ends.session_json_fd, kept, e);
+
+	json_decref(kept);
+	if (rc < 0)
+		return -1;
+	return journal_add(stage->journal, "start", json_pack("{s:s,s:i,s:i}", "session", stage->ends.session, "epoch", (int)stage->epoch,
+	                                                      "episode", (int)stage->episode),
+	                   e);
+}
+
+static int read_spec(struct stage *stage, const char *body, size_t len, struct err *e)
+{
+	json_auto_t *value = NULL;
+	const json_t *space;
+	const char *key;
+	json_t *member;
+
+	if (json_parse(body, len, &value, e) < 0)
+		return -1;
+	stage->spec = json_incref(json_object_get(value, "spec"));
+	stage->image = json_incref(json_object_get(value, "image"));
+	if (!json_is_object(stage->spec) || !json_is_object(stage->image))
+		return err_set(e, ERR_BAD_REQUEST, NULL, "open takes a spec and an image");
+	/* Only the used members are checked here; others are the front's. */
+	json_auto_t *used = json_object();
+
+	json_object_foreach(stage->spec, key, member)
+		for (size_t i = 0; i < ARRAY_LEN(used_fields); i++)
+			if (strcmp(used_fields[i].name, key) == 0)
+				json_object_set(used, key, member);
+	if (form_check(&used_form, used, "/spec", NULL, e) < 0)
+		return -1;
+	space = json_object_get(stage->spec, "space");
+	if (space)
+		stage->space = (struct space){(int)form_int(space, "width", 0), (int)form_int(space, "height", 0)};
+	stage->keep_text = strcmp(form_string(json_object_get(stage->spec, "record"), "text", "plain"), "plain") == 0;
+	return 0;
+}
+
+static int open_parts(struct stage *stage, struct err *e)
+{
+	int64_t deadline_ms = util_now_ms() + LIMIT_START_MS;
+	const struct apps_ops ops = {.init_gone = on_init_gone, .arg = stage};
+
+	if (xconn_open(&stage->x, stage->loop, stage->ends.display, stage->ends.has_cookie ? stage->ends.cookie : NULL, on_display_lost, stage,
+	               e) < 0 ||
+	    display_create(&stage->display, &stage->x, stage->ends.native, e) < 0 || display_wait_ready(stage->display, deadline_ms, e) < 0 ||
+	    input_create(&stage->input, &stage->x, e) < 0)
+		return -1;
+	if (apps_create(&stage->apps, &stage->x, steal_fd(&stage->ends.init_fd), steal_fd(&stage->ends.proc_fd), stage->ends.apps_pid,
+	                stage->image, json_object_get(stage->spec, "env"), &ops, e) < 0)
+		return -1;
+	join_rows(stage);
+	return 0;
+}
+
+int stage_open(struct stage *stage, const char *body, size_t len, struct err *e)
+{
+	if (stage->opened)
+		return err_set(e, ERR_CONFLICT, NULL, "the session was opened before");
+	stage->opened = true;
+	if (read_spec(stage, body, len, e) < 0 || write_start(stage, e) < 0 || open_parts(stage, e) < 0) {
+		stage_fail(stage, e->msg);
+		return -1;
+	}
+	stage->is_open = true;
+	return 0;
+}
+
+static int start_app(struct stage *stage, const char *name, int64_t deadline_ms, struct err *e)
+{
+	json_t *result = json_pack("{s:s}", "app", name);
+	int rc = apps_launch(stage->apps, name, NULL, deadline_ms, result, e);
+
+	if (rc == 0)
+		json_array_append(stage->apps_started, result);
+	json_decref(result);
+	return rc;
+}
+
+int stage_start(struct stage *stage, struct err *e)
+{
+	const json_t *app;
+	size_t i;
+
+	if (!stage->is_open || stage->state != STAGE_IS_STARTING)
+		return err_set(e, ERR_CONFLICT, NULL, "the session cannot be started now");
+	json_array_foreach(json_object_get(stage->spec, "apps"), i, app)
+		if (start_app(stage, json_string_value(app), util_now_ms() + LIMIT_LAUNCH_MS, e) < 0) {
+			stage_fail(stage, e->msg);
+			return -1;
+		}
+	if (stage->state != STAGE_IS_STARTING)
+		return stage_check_ready(stage, e);
+	stage->state = STAGE_IS_READY;
+	return journal_add(stage->journal, "ready", NULL, e);
+}
+
+void stage_stop(struct stage *stage)
+{
+	if (stage->state == STAGE_IS_ENDED)
+		return;
+	if (stage->state != STAGE_IS_FAILED)
+		(void)snprintf(stage->reason, sizeof(stage->reason), "the session has ended");
+	stage->state = STAGE_IS_ENDED;
+	(void)act_cancel(stage);
+}
+
+void stage_end(struct stage *stage, const char *reason)
+{
+	if (stage->finished)
+		return;
+	stage->finished = true;
+	stage_stop(stage);
+	if (stage->input)
+		input_release(stage->input);
+	note(stage, "end", json_pack("{s:s}", "reason", reason));
+	journal_sync(stage->journal);
+}
+
+int stage_check_ready(const struct stage *stage, struct err *e)
+{
+	if (stage->state == STAGE_IS_READY)
+		return 0;
+	if (stage->state == STAGE_IS_STARTING)
+		return err_set(e, ERR_NOT_READY, NULL, "the session is still starting");
+	return err_set(e, ERR_GONE, NULL, "%s", stage->reason);
+}
+
+json_t *stage_at(const struct stage *stage, uint64_t frame)
+{
+	if (frame == 0 && stage->display)
+		frame = display_frame(stage->display);
+	return json_pack("{s:I,s:I,s:I}", "frame", (json_int_t)frame, "epoch", (json_int_t)stage->epoch, "episode",
+	                 (json_int_t)stage->episode);
+}
+
+static const char *state_name(const struct stage *stage)
+{
+	static const char *const names[] = {"starting", "ready", "ended", "failed"};
+
+	return names[stage->state];
+}
+
+static json_t *size_of(struct space space)
+{
+	return json_pack("{s:i,s:i}", "width", space.width_px, "height", space.height_px);
+}
+
+json_t *stage_describe(const struct stage *stage)
+{
+	json_t *held = stage->input ? input_held(stage->input) : json_pack("{s:[],s:[]}", "keys", "buttons");
+	json_t *state = json_pack("{s:s,s:o,s:o,s:o,s:o,s:O}", "state", state_name(stage), "display", size_of(stage->ends.native), "space",
+	                          size_of(stage->space), "at", stage_at(stage, 0), "held", held, "apps", stage->apps_started);
+
+	if (stage->reason[0])
+		json_object_set_new(state, "reason", json_string(stage->reason));
+	return state;
+}
+
+json_t *stage_hello(const struct stage *stage)
+{
+	return json_pack("{s:s,s:I,s:I,s:s}", "session", stage->ends.session, "episode", (json_int_t)stage->episode, "epoch",
+	                 (json_int_t)stage->epoch, "state", state_name(stage));
+}

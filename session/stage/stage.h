@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * One session: its display, hands and apps joined, from open to its end.
+ *
+ * starting → ready → ended, or failed from either. A part that dies (X, init) makes it failed; the warden ends its processes.
+ * One thread; open and start run in coroutines.
+ */
+#ifndef STAGE_STAGE_H
+#define STAGE_STAGE_H
+
+#include "apps/apps.h"
+#include "display/display.h"
+#include "input/input.h"
+#include "session/journal/journal.h"
+#include "session/stage/connection.h"
+#include "session/stage/ends.h"
+#include "session/stage/turns.h"
+
+enum stage_state { STAGE_IS_STARTING, STAGE_IS_READY, STAGE_IS_ENDED, STAGE_IS_FAILED };
+
+struct stage {
+	struct loop *loop;
+	struct ends ends;
+	enum stage_state state;
+	bool opened;             /* open was called */
+	bool is_open;            /* and went well: the parts below are there */
+	bool finished;           /* the journal's last line is written */
+	char reason[ERR_MSG_MAX]; /* of failed */
+	struct connections *connections;
+	struct journal *journal;
+	json_t *spec, *image;
+	struct space space;      /* of the session */
+	bool keep_text;          /* the journal keeps typed text */
+	long epoch, episode;
+	json_t *apps_started;    /* what `launch` answered for each app of the spec */
+	struct xconn x;
+	struct display *display;
+	struct input *input;
+	struct apps *apps;
+	struct action_set sets[4];
+	size_t n_sets;
+	struct turns turns;
+};
+
+/* Takes the ends. */
+struct stage *stage_create(struct loop *loop, struct ends *ends);
+void stage_destroy(struct stage *stage);
+
+/* {"spec","image"}: X, window manager, painted desktop, hands, init. On failure the session has failed. */
+int stage_open(struct stage *stage, const char *body, size_t len, struct err *e);
+
+/* Starts the apps of the spec one after another; the session is ready then. On failure it has failed. */
+int stage_start(struct stage *stage, struct err *e);
+
+/* The session takes no more acts: what runs is cancelled, what waits is refused when its turn comes. */
+void stage_stop(struct stage *stage);
+
+/* Stops, lets go of what is held, writes the journal's last line. */
+void stage_end(struct stage *stage, const char *reason);
+
+/* The session has failed, once. */
+void stage_fail(struct stage *stage, const char *reason);
+
+/* 0 when the session is ready, else -1 with the refusal: ERR_NOT_READY, or ERR_GONE with the reason. */
+int stage_check_ready(const struct stage *stage, struct err *e);
+
+/* The caller's references. `frame` 0 is the present one. */
+json_t *stage_at(const struct stage *stage, uint64_t frame);
+json_t *stage_describe(const struct stage *stage);
+json_t *stage_hello(const struct stage *stage);
+
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Turns, first come, first served. */
+#include "session/stage/turns.h"
+
+#include "session/base/limits.h"
+
+/* Lives on the stack of the coroutine that waits. */
+struct turn {
+	struct turn *next;
+	struct co *co;
+	struct co_event granted;
+};
+
+static void append(struct turns *turns, struct turn *turn)
+{
+	struct turn **end = &turns->first;
+
+	while (*end)
+		end = &(*end)->next;
+	*end = turn;
+	turns->n_waiting++;
+}
+
+static void leave(struct turns *turns, struct turn *turn)
+{
+	struct turn **place = &turns->first;
+
+	while (*place != turn)
+		place = &(*place)->next;
+	*place = turn->next;
+	turns->n_waiting--;
+}
+
+int turns_take(struct turns *turns, int64_t deadline_ms, struct err *e)
+{
+	struct turn turn = {.co = co_self()};
+
+	if (!turns->running) {
+		turns->running = turn.co;
+		return 0;
+	}
+	if (turns->n_waiting >= LIMIT_WAITING_CALLS)
+		return err_set(e, ERR_BUSY, NULL, "%d calls of this session wait for their turn already", LIMIT_WAITING_CALLS);
+	append(turns, &turn);
+	if (co_wait_event(&turn.granted, deadline_ms, e) == 0)
+		return 0;
+	/* The turn may have come in the same moment. */
+	if (turns->running == turn.co)
+		turns_pass(turns);
+	else
+		leave(turns, &turn);
+	return -1;
+}
+
+void turns_pass(struct turns *turns)
+{
+	struct turn *next = turns->first;
+
+	turns->running = NULL;
+	if (!next)
+		return;
+	leave(turns, next);
+	turns->running = next->co;
+	co_signal(&next->granted);
+}
