@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The input folder's state and its rows of the action table. */
+#include "input/input.h"
+
+#include <string.h>
+
+#include "input/keyboard.h"
+#include "input/pointer.h"
+#include "input/typing.h"
+#include "session/base/limits.h"
+#include "session/base/space.h"
+#include "session/base/util.h"
+
+#define DRAG_DEFAULT_MS 300
+
+struct input {
+	struct xconn *x;
+	struct hands hands;
+	struct keyboard keyboard;
+	struct pointer pointer;
+};
+
+int input_create(struct input **input, struct xconn *x, struct err *e)
+{
+	struct input *made = util_zalloc(sizeof(*made));
+
+	made->x = x;
+	made->hands.x = x;
+	made->pointer = (struct pointer){.x = x, .hands = &made->hands};
+	if (keyboard_init(&made->keyboard, x, &made->hands, e) < 0) {
+		free(made);
+		return -1;
+	}
+	*input = made;
+	return 0;
+}
+
+void input_destroy(struct input *input)
+{
+	if (!input)
+		return;
+	keyboard_finish(&input->keyboard);
+	free(input);
+}
+
+void input_release(struct input *input)
+{
+	hands_release(&input->hands);
+}
+
+json_t *input_held(const struct input *input)
+{
+	return hands_held(&input->hands);
+}
+
+/* Fields that several actions have. */
+#define X_FIELD(required, doc) {"x", FIELD_X, required, 0, 0, NULL, NULL, "px", NULL, doc}
+#define Y_FIELD(required, doc) {"y", FIELD_Y, required, 0, 0, NULL, NULL, "px", NULL, doc}
+#define KEYS_FIELD {"keys", FIELD_KEYS, true, 0, 0, NULL, NULL, NULL, NULL, "key names: \"ctrl+shift+t\" or a list of them"}
+#define HOLD_FIELD {"hold", FIELD_KEYS, false, 0, 0, NULL, NULL, NULL, NULL, "keys that are held meanwhile: \"ctrl\" or a list"}
+#define BUTTON_FIELD {"button", FIELD_ENUM, false, 0, 0, HANDS_BUTTON_NAMES, NULL, NULL, "\"left\"", "the mouse button"}
+#define FORM(fields, rule) {fields, ARRAY_LEN(fields), rule}
+#define BOTH_OR_NONE "x and y: both, or neither, which means where the pointer is"
+
+/* Key names of an optional field; no keys when it is absent. */
+static int chord_of(const json_t *args, const char *name, struct chord *chord, struct err *e)
+{
+	const json_t *keys = json_object_get(args, name);
+	char path[32];
+
+	*chord = (struct chord){0};
+	(void)snprintf(path, sizeof(path), "/%s", name);
+	return keys ? keynames_parse(keys, path, chord, e) : 0;
+}
+
+static int check_keys(void *home, const json_t *args, struct err *e)
+{
+	struct chord chord;
+
+	(void)home;
+	return chord_of(args, "keys", &chord, e);
+}
+
+static int check_place(void *home, const json_t *args, struct err *e)
+{
+	struct chord chord;
+	bool has_x = json_object_get(args, "x"), has_y = json_object_get(args, "y");
+
+	(void)home;
+	if (has_x != has_y)
+		return err_set(e, ERR_MISSING_FIELD, has_x ? "/y" : "/x", BOTH_OR_NONE);
+	return chord_of(args, "hold", &chord, e);
+}
+
+static int check_scroll(void *home, const json_t *args, struct err *e)
+{
+	if (form_int(args, "dx", 0) == 0 && form_int(args, "dy", 0) == 0)
+		return err_set(e, ERR_MISSING_FIELD, "/dy", "dx or dy must be given and not be 0: notches of the wheel, + is right and down");
+	return check_place(home, args, e);
+}
+
+static int check_type(void *home, const json_t *args, struct err *e)
+{
+	const json_t *text = json_object_get(args, "text");
+
+	(void)home;
+	return typing_check(json_string_value(text), json_string_length(text), form_int(args, "delay_ms", 0), "/text", e);
+}
+
+/* The place that an action names, or where the pointer is. */
+static int place_of(struct input *input, const json_t *args, struct pointer_point *at, struct err *e)
+{
+	if (!json_object_get(args, "x"))
+		return pointer_position(&input->pointer, at, e);
+	*at = (struct pointer_point){(int)form_int(args, "x", 0), (int)form_int(args, "y", 0)};
+	return 0;
+}
+
+static unsigned int button_of(const json_t *args)
+{
+	return hands_button_number(form_string(args, "button", "left"));
+}
+
+/* Presses the keys of "hold", if there are any. */
+static int hold(struct input *input, const json_t *args, struct grip *grip, struct err *e)
+{
+	struct chord chord;
+
+	*grip = (struct grip){0};
+	if (chord_of(args, "hold", &chord, e) < 0)
+		return -1;
+	return chord.n > 0 ? keyboard_press(&input->keyboard, &chord, grip, e) : 0;
+}
+
+/* Lets the keys go and waits for the display; the action's own failure, if any, stands. */
+static int finish(struct input *input, const struct grip *grip, int rc, struct err *e)
+{
+	int synced;
+
+	keyboard_let_go(&input->keyboard, grip);
+	co_shield();
+	synced = xconn_sync(input->x, rc == 0 ? e : NULL);
+	co_unshield();
+	return rc < 0 ? rc : synced;
+}
+
+/* Waiting so long would break the call's limit: said before anything is pressed. */
+static int check_duration(const struct action_run *run, int64_t duration_ms, struct err *e)
+{
+	if (util_now_ms() + duration_ms <= run->deadline_ms)
+		return 0;
+	return err_set(e, ERR_TIMEOUT, "/duration_ms", "%lld ms do not fit into what is left of the call's time limit", (long long)duration_ms);
+}
+
+static const struct field click_fields[] = {
+	X_FIELD(false, "column; without x and y: where the pointer is"),
+	Y_FIELD(false, "row"),
+	BUTTON_FIELD,
+	{"count", FIELD_INT, false, 1, 3, NULL, NULL, NULL, "1", "2 is a double click, 3 a triple click; two actions never make one"},
+	HOLD_FIELD,
+};
+
+static int run_click(struct action_run *run, struct err *e)
+{
+	struct input *input = run->home;
+	struct pointer_point at;
+	struct grip grip;
+	unsigned int button = button_of(run->args);
+	int rc;
+
+	if (place_of(input, run->args, &at, e) < 0 || pointer_settle(&input->pointer, button, at, e) < 0 ||
+	    hold(input, run->args, &grip, e) < 0)
+		return -1;
+	pointer_click(&input->pointer, button, (int)form_int(run->args, "count", 1), at);
+	rc = finish(input, &grip, 0, e);
+	pointer_note(&input->pointer, button, at);
+	return rc;
+}
+
+static const struct field move_fields[] = {X_FIELD(true, "column"), Y_FIELD(true, "row")};
+
+static int run_move(struct action_run *run, struct err *e)
+{
+	struct input *input = run->home;
+	struct pointer_point at;
+
+	if (place_of(input, run->args, &at, e) < 0)
+		return -1;
+	return pointer_move(&input->pointer, at, e);
+}
+
+static const struct field button_fields[] = {
+	BUTTON_FIELD,
+	X_FIELD(false, "column; without x and y: where the pointer is"),
+	Y_FIELD(false, "row"),
+};
+
+static int press_or_release(struct action_run *run, bool down, struct err *e)
+{
+	struct input *input = run->home;
+
+	if (json_object_get(run->args, "x") && run_move(run, e) < 0)
+		return -1;
+	return pointer_button(&input->pointer, button_of(run->args), down, e);
+}
+
+static int run_mouse_down(struct action_run *run, struct err *e)
+{
+	return press_or_release(run, true, e);
+}
+
+static int run_mouse_up(struct action_run *run, struct err *e)
+{
+	return press_or_release(run, false, e);
+}
+
+static const struct field drag_fields[] = {
+	{"path", FIELD_PATH, true, 2, LIMIT_PATH_POINTS, NULL, NULL, NULL, NULL, "points [x, y]: press at the first, release at the last"},
+	BUTTON_FIELD,
+	HOLD_FIELD,
+	{"duration_ms", FIELD_INT, false, 0, 60000, NULL, NULL, "ms", "300", "how long it takes; in its last fifth the pointer rests"},
+};
+
+static size_t path_of(const json_t *args, struct pointer_point points[LIMIT_PATH_POINTS])
+{
+	const json_t *point;
+	size_t i;
+
+	json_array_foreach(json_object_get(args, "path"), i, point) {
+		points[i].x_px = (int)json_integer_value(json_array_get(point, 0));
+		points[i].y_px = (int)json_integer_value(json_array_get(point, 1));
+	}
+	return i;
+}
+
+static int run_drag(struct action_run *run, struct err *e)
+{
+	struct input *input = run->home;
+	struct pointer_point points[LIMIT_PATH_POINTS];
+	size_t n = path_of(run->args, points), reached = 0;
+	int64_t duration_ms = form_int(run->args, "duration_ms", DRAG_DEFAULT_MS);
+	unsigned int button = button_of(run->args);
+	struct grip grip;
+	int rc;
+
+	if (check_duration(run, duration_ms, e) < 0 || pointer_settle(&input->pointer, button, points[0], e) < 0 ||
+	    hold(input, run->args, &grip, e) < 0)
+		return -1;
+	rc = pointer_drag(&input->pointer, button, points, n, duration_ms, run->deadline_ms, &reached, e);
+	json_object_set_new(run->result, "delivered", json_integer((json_int_t)reached));
+	return finish(input, &grip, rc, e);
+}
+
+static const struct field scroll_fields[] = {
+	X_FIELD(false, "column; without x and y: where the pointer is"),
+	Y_FIELD(false, "row"),
+	{"dx", FIELD_INT, false, -100, 100, NULL, NULL, "notches of the wheel", "0", "to the right; negative: left"},
+	{"dy", FIELD_INT, false, -100, 100, NULL, NULL, "notches of the wheel", "0", "down; negative: up"},
+	HOLD_FIELD,
+};
+
+static int run_scroll(struct action_run *run, struct err *e)
+{
+	struct input *input = run->home;
+	struct grip grip;
+	int rc;
+
+	if (json_object_get(run->args, "x") && run_move(run, e) < 0)
+		return -1;
+	if (hold(input, run->args, &grip, e) < 0)
+		return -1;
+	rc = pointer_scroll(&input->pointer, form_int(run->args, "dx", 0), form_int(run->args, "dy", 0), e);
+	return finish(input, &grip, rc, e);
+}
+
+static const struct field key_fields[] = {
+	KEYS_FIELD,
+	{"repeat", FIELD_INT, false, 1, 100, NULL, NULL, NULL, "1", "how many times the chord is pressed"},
+};
+
+static int run_key(struct action_run *run, struct err *e)
+{
+	struct input *input = run->home;
+	struct chord chord;
+	struct grip grip;
+
+	if (chord_of(run->args, "keys", &chord, e) < 0)
+		return -1;
+	for (long i = form_int(run->args, "repeat", 1); i > 0; i--)
+		if (keyboard_press(&input->keyboard, &chord, &grip, e) < 0 || finish(input, &grip, 0, e) < 0)
+			return -1;
+	return 0;
+}
+
+static const struct field keys_fields[] = {KEYS_FIELD};
+
+static int run_key_down(struct action_run *run, struct err *e)
+{
+	struct input *input = run->home;
+	struct chord chord;
+	struct grip grip;
+
+	if (chord_of(run->args, "keys", &chord, e) < 0 || keyboard_press(&input->keyboard, &chord, &grip, e) < 0)
+		return -1;
+	return xconn_sync(input->x, e);
+}
+
+static int run_key_up(struct action_run *run, struct err *e)
+{
+	struct input *input = run->home;
+	struct chord chord;
+
+	if (chord_of(run->args, "keys", &chord, e) < 0 || keyboard_release(&input->keyboard, &chord, e) < 0)
+		return -1;
+	return xconn_sync(input->x, e);
+}
+
+static const struct field hold_fields[] = {
+	KEYS_FIELD,
+	{"duration_ms", FIELD_INT, true, 1, 100000, NULL, NULL, "ms", NULL, "how long they are held"},
+};
+
+static int run_hold_key(struct action_run *run, struct err *e)
+{
+	struct input *input = run->home;
+	int64_t duration_ms = form_int(run->args, "duration_ms", 0);
+	struct chord chord;
+	struct grip grip;
+	int rc;
+
+	if (check_duration(run, duration_ms, e) < 0 || chord_of(run->args, "keys", &chord, e) < 0 ||
+	    keyboard_press(&input->keyboard, &chord, &grip, e) < 0)
+		return -1;
+	xconn_flush(input->x);
+	rc = co_wait_until(util_now_ms() + duration_ms, e);
+	return finish(input, &grip, rc, e);
+}
+
+static const struct field type_fields[] = {
+	{"text", FIELD_STRING, true, 0, LIMIT_TEXT_BYTES, NULL, NULL, NULL, NULL, "any Unicode text; \\n, \\r\\n and \\r are Return, \\t is Tab"},
+	{"delay_ms", FIELD_INT, false, 0, 1000, NULL, NULL, "ms", "0", "pause between two characters"},
+};
+
+static int run_type(struct action_run *run, struct err *e)
+{
+	struct input *input = run->home;
+	const json_t *text = json_object_get(run->args, "text");
+	struct typing typing = {
+		.text = json_string_value(text),
+		.len = json_string_length(text),
+		.delay_ms = form_int(run->args, "delay_ms", 0),
+		.deadline_ms = run->deadline_ms,
+	};
+	int rc = typing_run(&input->keyboard, &typing, e);
+
+	json_object_set_new(run->result, "delivered", json_integer((json_int_t)typing.delivered));
+	if (typing.note)
+		json_object_set_new(run->result, "note", json_string(typing.note));
+	return rc;
+}
+
+static int run_cursor_position(struct action_run *run, struct err *e)
+{
+	struct input *input = run->home;
+	struct pointer_point at;
+
+	if (pointer_position(&input->pointer, &at, e) < 0)
+		return -1;
+	json_object_set_new(run->result, "x", json_integer(space_map(at.x_px, run->native.width_px, run->space.width_px)));
+	json_object_set_new(run->result, "y", json_integer(space_map(at.y_px, run->native.height_px, run->space.height_px)));
+	return 0;
+}
+
+const struct action_row input_rows[] = {
+	{"click", "Clicks a mouse button.", FORM(click_fields, BOTH_OR_NONE), true, check_place, run_click},
+	{"move", "Moves the pointer.", FORM(move_fields, NULL), true, NULL, run_move},
+	{"mouse_down", "Presses a mouse button and keeps it down.", FORM(button_fields, BOTH_OR_NONE), true, check_place, run_mouse_down},
+	{"mouse_up", "Releases a mouse button.", FORM(button_fields, BOTH_OR_NONE), true, check_place, run_mouse_up},
+	{"drag", "Presses a mouse button, moves along a path and releases it.", FORM(drag_fields, NULL), true, check_place, run_drag},
+	{"scroll", "Turns the mouse wheel.", FORM(scroll_fields, BOTH_OR_NONE "; dx or dy is required"), true, check_scroll, run_scroll},
+	{"key", "Presses keys together and releases them.", FORM(key_fields, NULL), true, check_keys, run_key},
+	{"key_down", "Presses keys and keeps them down.", FORM(keys_fields, NULL), true, check_keys, run_key_down},
+	{"key_up", "Releases keys.", FORM(keys_fields, NULL), true, check_keys, run_key_up},
+	{"hold_key", "Holds keys down for a time.", FORM(hold_fields, NULL), true, check_keys, run_hold_key},
+	{"type", "Types text, exactly, whatever the keyboard layout.", FORM(type_fields, NULL), true, check_type, run_type},
+	{"cursor_position", "Tells where the pointer is.", {NULL, 0, NULL}, false, NULL, run_cursor_position},
+};
+const size_t input_n_rows = ARRAY_LEN(input_rows);

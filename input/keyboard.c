@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Slots and chords. */
+#include "input/keyboard.h"
+
+#include <string.h>
+#include <xkbcommon/xkbcommon-keysyms.h>
+
+#include "session/base/util.h"
+
+/* A key of a chord, found. */
+struct found {
+	uint8_t keycode;
+	bool shift;
+	bool modifier;
+	uint32_t keysym;
+};
+
+int keyboard_init(struct keyboard *keyboard, struct xconn *x, struct hands *hands, struct err *e)
+{
+	*keyboard = (struct keyboard){.x = x, .hands = hands};
+	if (keymap_read(&keyboard->map, x, e) < 0 || ping_init(&keyboard->ping, x, e) < 0) {
+		keymap_finish(&keyboard->map);
+		return -1;
+	}
+	keyboard->slots.n = keymap_spares(&keyboard->map, keyboard->slots.keycodes, PLAN_MAX_SLOTS);
+	for (size_t slot = 0; slot < keyboard->slots.n; slot++)
+		keyboard->map.ours[keyboard->slots.keycodes[slot]] = true;
+	return 0;
+}
+
+void keyboard_finish(struct keyboard *keyboard)
+{
+	ping_finish(&keyboard->ping);
+	plan_finish(&keyboard->plan);
+	keymap_finish(&keyboard->map);
+}
+
+int keyboard_read(struct keyboard *keyboard, struct err *e)
+{
+	if (keymap_read(&keyboard->map, keyboard->x, e) < 0)
+		return -1;
+	plan_compare(&keyboard->slots, &keyboard->map);
+	return 0;
+}
+
+/* Waits until the window that got strokes of slots has read them. */
+static int drain(struct keyboard *keyboard, struct err *e)
+{
+	if (keyboard->has_unread && ping_wait(&keyboard->ping, &keyboard->unread, e) < 0)
+		return -1;
+	keyboard->has_unread = false;
+	return 0;
+}
+
+int keyboard_aim(struct keyboard *keyboard, struct err *e)
+{
+	struct ping_target target;
+
+	if (ping_aim(&keyboard->ping, &target, e) < 0)
+		return -1;
+	/* One window alone may have something unread. */
+	if (keyboard->unread.window != target.window && drain(keyboard, e) < 0)
+		return -1;
+	keyboard->target = target;
+	return 0;
+}
+
+void keyboard_note_unread(struct keyboard *keyboard)
+{
+	keyboard->unread = keyboard->target;
+	keyboard->has_unread = true;
+}
+
+/* One request per run of neighbouring keycodes, from its first changed slot to its last. */
+static void send_symbols(struct keyboard *keyboard)
+{
+	const struct slots *slots = &keyboard->slots;
+	const bool *changed = keyboard->plan.changed;
+	uint32_t symbols[PLAN_MAX_SLOTS][2];
+
+	for (size_t first = 0, last; first < slots->n; first = last + 1) {
+		last = first;
+		if (!changed[first])
+			continue;
+		for (size_t slot = first + 1; slot < slots->n && slots->keycodes[slot] == slots->keycodes[first] + (slot - first); slot++)
+			if (changed[slot])
+				last = slot;
+		for (size_t slot = first; slot <= last; slot++)
+			plan_slot_symbols(slots, slot, symbols[slot]);
+		xcb_change_keyboard_mapping(keyboard->x->xcb, (uint8_t)(last - first + 1), slots->keycodes[first], 2, symbols[first]);
+	}
+}
+
+int keyboard_bind(struct keyboard *keyboard, const struct slots *before, struct err *e)
+{
+	if (keyboard->plan.n_changed == 0)
+		return 0;
+	if ((keyboard->plan.overwrites && drain(keyboard, e) < 0) || xconn_room(keyboard->x, e) < 0) {
+		keyboard->slots = *before;
+		return -1;
+	}
+	send_symbols(keyboard);
+	if (xconn_sync(keyboard->x, e) < 0)
+		return -1;
+	return ping_wait(&keyboard->ping, &keyboard->target, e);
+}
+
+static const struct keymap_place *find_place(const struct keyboard *keyboard, struct keyname name)
+{
+	const struct keymap_place *place = keymap_find(&keyboard->map, name.keysym);
+
+	return !place && name.other ? keymap_find(&keyboard->map, name.other) : place;
+}
+
+static int find_key(struct keyboard *keyboard, struct keyname name, struct found *found, struct err *e)
+{
+	const struct keymap_place *place = find_place(keyboard, name);
+	char label[KEYNAMES_LABEL_MAX];
+	size_t slot;
+
+	*found = (struct found){.keysym = name.keysym, .modifier = keynames_is_modifier(name.keysym)};
+	if (place) {
+		found->keycode = place->keycode;
+		found->shift = place->shift;
+		return 0;
+	}
+	if (found->modifier)
+		return err_set(e, ERR_CONFLICT, NULL, "the keyboard layout has no %s key", keynames_label(name.keysym, label));
+	if (plan_bind(&keyboard->plan, &keyboard->slots, name.keysym, &slot, e) < 0)
+		return -1;
+	found->keycode = keyboard->slots.keycodes[slot];
+	return 0;
+}
+
+/* Finds every key of the chord; those that the layout does not have get slots. */
+static int find_keys(struct keyboard *keyboard, const struct chord *chord, struct found *found, struct err *e)
+{
+	struct slots before;
+
+	if (keyboard_read(keyboard, e) < 0)
+		return -1;
+	before = keyboard->slots;
+	plan_clear(&keyboard->plan);
+	for (size_t i = 0; i < chord->n; i++)
+		if (find_key(keyboard, chord->keys[i], &found[i], e) < 0) {
+			keyboard->slots = before;
+			return -1;
+		}
+	if (!keyboard->plan.uses_slots)
+		return 0;
+	if (keyboard_aim(keyboard, e) < 0) {
+		keyboard->slots = before;
+		return -1;
+	}
+	if (keyboard_bind(keyboard, &before, e) < 0)
+		return -1;
+	keyboard_note_unread(keyboard);
+	return 0;
+}
+
+static void press(struct keyboard *keyboard, uint8_t keycode, uint32_t keysym, uint32_t owner, struct grip *grip)
+{
+	if (hands_press(keyboard->hands, keycode, keysym, owner))
+		grip->keycodes[grip->n++] = keycode;
+}
+
+int keyboard_press(struct keyboard *keyboard, const struct chord *chord, struct grip *grip, struct err *e)
+{
+	struct found found[LIMIT_CHORD_KEYS];
+	char label[KEYNAMES_LABEL_MAX];
+
+	if (find_keys(keyboard, chord, found, e) < 0)
+		return -1;
+	for (size_t i = 0; i < chord->n; i++)
+		if (!found[i].modifier && hands_holds(keyboard->hands, found[i].keycode))
+			return err_set(e, ERR_CONFLICT, NULL, "%s is held already; key_up lets it go", keynames_label(found[i].keysym, label));
+	*grip = (struct grip){0};
+	for (size_t i = 0; i < chord->n; i++) {
+		if (found[i].shift)
+			press(keyboard, keyboard->map.shift_keycode, XKB_KEY_Shift_L, found[i].keysym, grip);
+		press(keyboard, found[i].keycode, found[i].keysym, found[i].keysym, grip);
+	}
+	return 0;
+}
+
+void keyboard_let_go(struct keyboard *keyboard, const struct grip *grip)
+{
+	for (size_t i = grip->n; i-- > 0;)
+		hands_let_go(keyboard->hands, grip->keycodes[i]);
+}
+
+/* By what was pressed under the name: the layout, and the slots, may have changed since. */
+int keyboard_release(struct keyboard *keyboard, const struct chord *chord, struct err *e)
+{
+	if (keyboard_read(keyboard, e) < 0)
+		return -1;
+	for (size_t i = chord->n; i-- > 0;) {
+		struct keyname name = chord->keys[i];
+		const struct keymap_place *place = find_place(keyboard, name);
+
+		if (!hands_let_go_of(keyboard->hands, name.keysym) && place)
+			hands_let_go(keyboard->hands, place->keycode);
+	}
+	return 0;
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The ping barrier. */
+#include "input/ping.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "session/base/limits.h"
+#include "session/base/util.h"
+
+#define MAX_PROTOCOLS 64 /* of a window that are looked at */
+
+static void on_event(void *arg, const xcb_generic_event_t *event)
+{
+	struct ping *ping = arg;
+	const xcb_client_message_event_t *message = (const void *)event;
+	const xcb_property_notify_event_t *property = (const void *)event;
+
+	switch (event->response_type & 0x7f) {
+	case XCB_PROPERTY_NOTIFY:
+		if (property->window != ping->clock)
+			return;
+		ping->time = property->time;
+		ping->ticked = true;
+		break;
+	case XCB_CLIENT_MESSAGE:
+		if (message->window != ping->x->root || message->type != ping->protocols || message->format != 32 ||
+		    message->data.data32[0] != ping->wm_ping || message->data.data32[1] != ping->time ||
+		    message->data.data32[2] != ping->window)
+			return;
+		ping->answered = true;
+		break;
+	default:
+		return;
+	}
+	co_signal(&ping->heard);
+}
+
+static int make_clock(struct ping *ping, struct err *e)
+{
+	xcb_connection_t *xcb = ping->x->xcb;
+	const uint32_t events = XCB_EVENT_MASK_PROPERTY_CHANGE;
+
+	ping->clock = xcb_generate_id(xcb);
+	xcb_create_window(xcb, 0, ping->clock, ping->x->root, -1, -1, 1, 1, 0, XCB_WINDOW_CLASS_INPUT_ONLY, XCB_COPY_FROM_PARENT,
+	                  XCB_CW_EVENT_MASK, &events);
+	return xconn_sync(ping->x, e);
+}
+
+int ping_init(struct ping *ping, struct xconn *x, struct err *e)
+{
+	*ping = (struct ping){.x = x};
+	if (xconn_atom(x, "_NET_ACTIVE_WINDOW", &ping->active_window, e) < 0 || xconn_atom(x, "WM_PROTOCOLS", &ping->protocols, e) < 0 ||
+	    xconn_atom(x, "_NET_WM_PING", &ping->wm_ping, e) < 0 || xconn_atom(x, "_GLOVEBOX_TIME", &ping->stamp, e) < 0)
+		return -1;
+	xconn_listen(x, &ping->listener, on_event, ping);
+	/* Both: Qt answers with the mask of a StructureNotify event. */
+	xconn_select_root(x, XCB_EVENT_MASK_SUBSTRUCTURE_NOTIFY | XCB_EVENT_MASK_STRUCTURE_NOTIFY);
+	if (make_clock(ping, e) == 0)
+		return 0;
+	xconn_unlisten(x, &ping->listener);
+	return -1;
+}
+
+void ping_finish(struct ping *ping)
+{
+	if (!ping->x)
+		return;
+	xconn_unlisten(ping->x, &ping->listener);
+	if (!ping->x->lost)
+		xcb_destroy_window(ping->x->xcb, ping->clock);
+}
+
+/* Hands on why a wait failed. */
+static int failed(const struct err *reason, struct err *e)
+{
+	if (e)
+		*e = *reason;
+	return -1;
+}
+
+/* A property of 32-bit items as a list; none when the window is gone. */
+static int read_words(struct ping *ping, xcb_window_t window, xcb_atom_t property, size_t max, uint32_t **words, size_t *n, struct err *e)
+{
+	struct err reason = {0};
+	auto_free char *data = NULL;
+	size_t len;
+	xcb_atom_t type;
+	int format;
+
+	*n = 0;
+	if (xconn_property(ping->x, window, property, max * sizeof(uint32_t), &data, &len, &type, &format, &reason) < 0)
+		return reason.code == ERR_CONFLICT ? 0 : failed(&reason, e);
+	if (format != 32)
+		return 0;
+	*n = len / sizeof(uint32_t);
+	*words = (uint32_t *)(void *)steal_ptr(&data);
+	return 0;
+}
+
+int ping_aim(struct ping *ping, struct ping_target *target, struct err *e)
+{
+	auto_free uint32_t *active = NULL;
+	auto_free uint32_t *protocols = NULL;
+	struct ping_target found = {0};
+	size_t n;
+
+	if (read_words(ping, ping->x->root, ping->active_window, 1, &active, &n, e) < 0)
+		return -1;
+	if (n == 1)
+		found.window = active[0];
+	n = 0;
+	if (found.window && read_words(ping, found.window, ping->protocols, MAX_PROTOCOLS, &protocols, &n, e) < 0)
+		return -1;
+	for (size_t i = 0; i < n; i++)
+		found.answers |= protocols[i] == ping->wm_ping;
+	*target = found;
+	return 0;
+}
+
+/* The server's time now. Toolkits take the time of a ping as the present. */
+static int read_clock(struct ping *ping, struct err *e)
+{
+	ping->ticked = false;
+	if (!ping->x->lost)
+		xcb_change_property(ping->x->xcb, XCB_PROP_MODE_REPLACE, ping->clock, ping->stamp, XCB_ATOM_CARDINAL, 32, 0, NULL);
+	if (xconn_sync(ping->x, e) < 0)
+		return -1;
+	return ping->ticked ? 0 : err_set(e, ERR_INPUT_LOST, NULL, "the display does not tell its time");
+}
+
+static void send_ping(struct ping *ping)
+{
+	xcb_client_message_event_t message = {
+		.response_type = XCB_CLIENT_MESSAGE,
+		.format = 32,
+		.window = ping->window,
+		.type = ping->protocols,
+		.data.data32 = {ping->wm_ping, ping->time, ping->window},
+	};
+
+	xcb_send_event(ping->x->xcb, 0, ping->window, XCB_EVENT_MASK_NO_EVENT, (const char *)&message);
+	xconn_flush(ping->x);
+}
+
+/* 0 with *target noted as silent when the answer does not come. */
+static int wait_answer(struct ping *ping, struct ping_target *target, struct err *e)
+{
+	struct err reason = {0};
+	int64_t deadline_ms = util_now_ms() + LIMIT_PING_MS;
+
+	while (!ping->answered && !ping->x->lost)
+		if (co_wait_event(&ping->heard, deadline_ms, &reason) < 0) {
+			if (reason.code != ERR_TIMEOUT)
+				return failed(&reason, e);
+			target->answers = false;
+			target->was_silent = true;
+			return 0;
+		}
+	return ping->answered ? 0 : xconn_sync(ping->x, e);
+}
+
+int ping_wait(struct ping *ping, struct ping_target *target, struct err *e)
+{
+	if (target->answers) {
+		if (read_clock(ping, e) < 0)
+			return -1;
+		ping->window = target->window;
+		ping->answered = false;
+		send_ping(ping);
+		int rc = wait_answer(ping, target, e);
+
+		ping->window = XCB_NONE;
+		if (rc < 0 || target->answers)
+			return rc;
+	}
+	return co_wait_until(util_now_ms() + LIMIT_NO_PING_MS, e);
+}

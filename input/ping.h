@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A barrier through an app: its answer to _NET_WM_PING says that it has read everything that was sent to it before.
+ *
+ * An app can forge the answer; it is there for exactness, not for security. Windows without the protocol (xterm) get a fixed wait
+ * instead. Owner: struct keyboard. One thread.
+ */
+#ifndef INPUT_PING_H
+#define INPUT_PING_H
+
+#include "session/base/xconn.h"
+
+struct ping {
+	struct xconn *x;
+	struct xconn_listener listener;
+	xcb_window_t clock; /* a window of ours: changing its property gives the server's time */
+	xcb_atom_t active_window, protocols, wm_ping, stamp;
+	struct co_event heard;
+	xcb_window_t window;  /* what is waited for, or 0 */
+	xcb_timestamp_t time; /* of the ping, or of the clock's last change */
+	bool answered, ticked;
+};
+
+/* The window that gets the keys, and what is known of it. */
+struct ping_target {
+	xcb_window_t window; /* 0: none is active */
+	bool answers;        /* speaks the protocol and has not failed to answer */
+	bool was_silent;     /* did not answer in time */
+};
+
+/* Makes the window of the clock and listens on the root. `x` must outlive it. Errors as xconn_reply. Must run in a coroutine. */
+int ping_init(struct ping *ping, struct xconn *x, struct err *e);
+void ping_finish(struct ping *ping);
+
+/* The active window by the window manager's word. A window that goes away meanwhile is one that does not answer. */
+int ping_aim(struct ping *ping, struct ping_target *target, struct err *e);
+
+/*
+ * Returns when the target has read all that was sent: at its answer, or, when it has none within LIMIT_PING_MS (noted in *target, so that
+ * the next barrier does not wait again) or does not speak the protocol, after LIMIT_NO_PING_MS. Errors as xconn_reply.
+ */
+int ping_wait(struct ping *ping, struct ping_target *target, struct err *e);
+
+#endif

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The pointer. */
+#include "input/pointer.h"
+
+#include <stdlib.h>
+#include <sys/param.h>
+
+#include "session/base/util.h"
+
+enum { WHEEL_UP = 4, WHEEL_DOWN = 5, WHEEL_LEFT = 6, WHEEL_RIGHT = 7 };
+
+int pointer_position(struct pointer *pointer, struct pointer_point *at, struct err *e)
+{
+	auto_free xcb_query_pointer_reply_t *reply = NULL;
+	struct xconn *x = pointer->x;
+
+	if (x->lost)
+		return xconn_sync(x, e);
+	if (xconn_reply(x, xcb_query_pointer(x->xcb, x->root).sequence, (void **)&reply, e) < 0)
+		return -1;
+	*at = (struct pointer_point){reply->root_x, reply->root_y};
+	return 0;
+}
+
+int pointer_move(struct pointer *pointer, struct pointer_point to, struct err *e)
+{
+	hands_move(pointer->hands, to.x_px, to.y_px);
+	return xconn_sync(pointer->x, e);
+}
+
+static int refuse_held(const struct pointer *pointer, unsigned int button, struct err *e)
+{
+	if (hands_holds_button(pointer->hands, button))
+		return err_set(e, ERR_CONFLICT, NULL, "this button is held already; mouse_up lets it go");
+	return 0;
+}
+
+int pointer_settle(struct pointer *pointer, unsigned int button, struct pointer_point at, struct err *e)
+{
+	int64_t free_ms = pointer->last_press.at_ms + POINTER_DOUBLE_MS;
+
+	if (refuse_held(pointer, button, e) < 0)
+		return -1;
+	if (pointer->last_press.button != button || abs(at.x_px - pointer->last_press.x_px) > POINTER_NEAR_PX ||
+	    abs(at.y_px - pointer->last_press.y_px) > POINTER_NEAR_PX || util_now_ms() >= free_ms)
+		return 0;
+	return co_wait_until(free_ms, e);
+}
+
+void pointer_note(struct pointer *pointer, unsigned int button, struct pointer_point at)
+{
+	pointer->last_press.button = button;
+	pointer->last_press.x_px = at.x_px;
+	pointer->last_press.y_px = at.y_px;
+	pointer->last_press.at_ms = util_now_ms();
+}
+
+void pointer_click(struct pointer *pointer, unsigned int button, int count, struct pointer_point at)
+{
+	hands_move(pointer->hands, at.x_px, at.y_px);
+	for (int i = 0; i < count; i++) {
+		hands_button(pointer->hands, button, true);
+		hands_button(pointer->hands, button, false);
+	}
+}
+
+int pointer_button(struct pointer *pointer, unsigned int button, bool down, struct err *e)
+{
+	struct pointer_point at;
+
+	if (pointer_position(pointer, &at, e) < 0)
+		return -1;
+	hands_button(pointer->hands, button, down);
+	if (xconn_sync(pointer->x, e) < 0)
+		return -1;
+	pointer_note(pointer, button, at);
+	return 0;
+}
+
+/* The longer side: what the motions of a drag are shared out by. */
+static long distance(struct pointer_point a, struct pointer_point b)
+{
+	return MAX(labs((long)b.x_px - a.x_px), labs((long)b.y_px - a.y_px));
+}
+
+/* The whole number next to part / whole of the way from a to b. */
+static int between(int a, int b, long part, long whole)
+{
+	long way = (b - a) * part * 2;
+
+	return a + (int)((way + (way < 0 ? -whole : whole)) / (2 * whole));
+}
+
+/* A drag while it runs. */
+struct drag {
+	struct pointer *pointer;
+	int64_t next_ms, step_ms, deadline_ms;
+};
+
+/* A round trip, and then the time until the next motion. */
+static int step(struct drag *drag, struct err *e)
+{
+	if (xconn_sync(drag->pointer->x, e) < 0)
+		return -1;
+	drag->next_ms += drag->step_ms;
+	if (drag->next_ms > drag->deadline_ms)
+		return err_set(e, ERR_TIMEOUT, NULL, "the call's time limit was reached");
+	return drag->next_ms > util_now_ms() ? co_wait_until(drag->next_ms, e) : 0;
+}
+
+static int move_along(struct drag *drag, struct pointer_point from, struct pointer_point to, long n_steps, struct err *e)
+{
+	for (long i = 1; i <= n_steps; i++) {
+		hands_move(drag->pointer->hands, between(from.x_px, to.x_px, i, n_steps), between(from.y_px, to.y_px, i, n_steps));
+		if (step(drag, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int move_path(struct drag *drag, const struct pointer_point *path, size_t n_points, int64_t moving_ms, size_t *reached,
+                     struct err *e)
+{
+	long length = 1;
+	long n_steps = MAX(POINTER_MIN_STEPS, moving_ms / POINTER_STEP_MS);
+
+	for (size_t i = 1; i < n_points; i++)
+		length += distance(path[i - 1], path[i]);
+	for (size_t i = 1; i < n_points; i++) {
+		long share = n_steps * distance(path[i - 1], path[i]) / length + 1;
+
+		if (move_along(drag, path[i - 1], path[i], share, e) < 0)
+			return -1;
+		++*reached;
+	}
+	return 0;
+}
+
+int pointer_drag(struct pointer *pointer, unsigned int button, const struct pointer_point *path, size_t n_points, int64_t duration_ms,
+                 int64_t deadline_ms, size_t *reached, struct err *e)
+{
+	int64_t moving_ms = duration_ms * 4 / 5;
+	int64_t end_ms = util_now_ms() + duration_ms;
+	struct drag drag = {.pointer = pointer, .next_ms = util_now_ms(), .deadline_ms = deadline_ms};
+	int rc;
+
+	*reached = 0;
+	if (refuse_held(pointer, button, e) < 0)
+		return -1;
+	drag.step_ms = moving_ms >= POINTER_MIN_STEPS * POINTER_STEP_MS ? POINTER_STEP_MS : moving_ms / POINTER_MIN_STEPS;
+	hands_move(pointer->hands, path[0].x_px, path[0].y_px);
+	hands_button(pointer->hands, button, true);
+	*reached = 1;
+	rc = move_path(&drag, path, n_points, moving_ms, reached, e);
+	if (rc == 0 && end_ms > util_now_ms())
+		rc = co_wait_until(end_ms, e);
+	hands_button(pointer->hands, button, false);
+	pointer_note(pointer, button, path[n_points - 1]);
+	xconn_flush(pointer->x);
+	return rc == 0 ? xconn_sync(pointer->x, e) : -1;
+}
+
+static int turn(struct pointer *pointer, unsigned int button, long notches, struct err *e)
+{
+	for (long i = 0; i < notches; i++) {
+		hands_button(pointer->hands, button, true);
+		hands_button(pointer->hands, button, false);
+		if ((i + 1) % POINTER_CHUNK == 0 && xconn_sync(pointer->x, e) < 0)
+			return -1;
+	}
+	return xconn_sync(pointer->x, e);
+}
+
+int pointer_scroll(struct pointer *pointer, long dx, long dy, struct err *e)
+{
+	if (turn(pointer, dy < 0 ? WHEEL_UP : WHEEL_DOWN, labs(dy), e) < 0)
+		return -1;
+	return turn(pointer, dx < 0 ? WHEEL_LEFT : WHEEL_RIGHT, labs(dx), e);
+}

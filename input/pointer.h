@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The pointer: clicks, drags, the wheel. All coordinates are native pixels. Everything waits for the X server before it returns, and must
+ * run in a coroutine; errors are those of xconn_reply where nothing else is said. One thread.
+ */
+#ifndef INPUT_POINTER_H
+#define INPUT_POINTER_H
+
+#include "input/hands.h"
+
+/*
+ * Two clicks are two single clicks, however fast they come: one that an app could take for the second half of a double click (same
+ * button, within POINTER_NEAR_PX of the click before) waits until POINTER_DOUBLE_MS have passed since then. A double click is `count` 2.
+ */
+#define POINTER_DOUBLE_MS 510 /* no toolkit's default is beyond 500 */
+#define POINTER_NEAR_PX 10
+
+#define POINTER_STEP_MS 10  /* between two motions of a drag */
+#define POINTER_MIN_STEPS 10 /* motions of a drag at least */
+#define POINTER_CHUNK 16     /* notches of the wheel in one write */
+
+struct pointer {
+	struct xconn *x;
+	struct hands *hands;
+	struct {
+		unsigned int button; /* 0: there was none */
+		int x_px, y_px;
+		int64_t at_ms;
+	} last_press;
+};
+
+struct pointer_point {
+	int x_px, y_px;
+};
+
+/* Where the pointer is. */
+int pointer_position(struct pointer *pointer, struct pointer_point *at, struct err *e);
+
+int pointer_move(struct pointer *pointer, struct pointer_point to, struct err *e);
+
+/* Waits as the rule above says before a click at this place. ERR_CONFLICT when the button is held. */
+int pointer_settle(struct pointer *pointer, unsigned int button, struct pointer_point at, struct err *e);
+
+/* Moves to the place and presses and releases count times, in one write. Sends nothing by itself; pointer_settle comes before it. */
+void pointer_click(struct pointer *pointer, unsigned int button, int count, struct pointer_point at);
+
+/* Says that the display has taken the last press of a button here: the time of the rule begins. */
+void pointer_note(struct pointer *pointer, unsigned int button, struct pointer_point at);
+
+/* Presses or releases a button where the pointer is. */
+int pointer_button(struct pointer *pointer, unsigned int button, bool down, struct err *e);
+
+/*
+ * Presses at the first point, moves along straight lines through all others and releases at the last one. The motions take the first four
+ * fifths of duration_ms; then the pointer rests, so that the target of a drop can answer. *reached is how many points the pointer has
+ * come to, also on failure; the button is released in any case. ERR_CANCELLED, ERR_TIMEOUT at the deadline.
+ */
+int pointer_drag(struct pointer *pointer, unsigned int button, const struct pointer_point *path, size_t n_points, int64_t duration_ms,
+                 int64_t deadline_ms, size_t *reached, struct err *e);
+
+/* Turns the wheel where the pointer is: notches to the right and down, negative to the left and up. */
+int pointer_scroll(struct pointer *pointer, long dx, long dy, struct err *e);
+
+#endif

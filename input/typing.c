@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Typing text.
+ *
+ * The method: the map of the keyboard is changed at most once for as many characters as the slots hold, the window says by a ping that it has
+ * seen the change, then all strokes go out, press and release in one write so that no scheduling can make a key repeat.
+ */
+#include "input/typing.h"
+
+#include <xcb/xkb.h>
+
+#include "session/base/util.h"
+
+/* What was taken away from the keyboard's state, to be given back. */
+struct lifted {
+	size_t n;
+	uint8_t keycodes[HANDS_MAX_KEYS];
+	uint8_t locks; /* modifier bits that were locked */
+};
+
+static int refuse_char(const char *path, size_t index, uint32_t code_point, struct err *e)
+{
+	return err_set(e, ERR_BAD_FIELD, path,
+	               "character %zu (from 0) is U+%04X, which no key types; of the control characters only newline, return and tab "
+	               "are allowed, the action key presses others",
+	               index, code_point);
+}
+
+int typing_check(const char *text, size_t len, long delay_ms, const char *path, struct err *e)
+{
+	size_t n_chars = 0;
+
+	for (size_t at = 0, n; at < len; at += n, n_chars++) {
+		uint32_t code_point;
+
+		n = util_utf8_decode(text + at, len - at, &code_point);
+		if (n == 0)
+			return err_set(e, ERR_BAD_FIELD, path, "byte %zu is not UTF-8", at);
+		if (code_point != '\n' && code_point != '\r' && code_point != '\t' && !keynames_has_key(code_point))
+			return refuse_char(path, n_chars, code_point, e);
+	}
+	if (n_chars > LIMIT_TEXT_CHARS)
+		return err_set(e, ERR_BAD_FIELD, path, "the text has %zu characters; one call types at most %d", n_chars, LIMIT_TEXT_CHARS);
+	if (delay_ms > 0 && n_chars > (size_t)(LIMIT_CALL_MS / delay_ms))
+		return err_set(e, ERR_BAD_FIELD, path, "%zu characters with %ld ms after each take longer than a call may (%d ms)", n_chars,
+		               delay_ms, LIMIT_CALL_MS);
+	return 0;
+}
+
+static int refuse_held(const struct hands *hands, uint8_t keycode, struct err *e)
+{
+	char label[KEYNAMES_LABEL_MAX];
+
+	for (size_t i = 0; i < hands->n_keys; i++)
+		if (hands->keys[i].keycode == keycode)
+			return err_set(e, ERR_CONFLICT, NULL, "%s is held and would repeat within the text; key_up lets it go",
+			               keynames_label(hands->keys[i].keysym, label));
+	return 0;
+}
+
+/* Lets go of all keys that are down and unlocks all but Num Lock. */
+static int lift(struct keyboard *keyboard, struct lifted *lifted, struct err *e)
+{
+	const struct keymap *map = &keyboard->map;
+
+	for (unsigned int keycode = 8; keycode < 256; keycode++)
+		if (keymap_is_down(map, (uint8_t)keycode) && !map->modifiers[keycode] && refuse_held(keyboard->hands, (uint8_t)keycode, e) < 0)
+			return -1;
+	for (unsigned int keycode = 8; keycode < 256; keycode++) {
+		if (!keymap_is_down(map, (uint8_t)keycode))
+			continue;
+		hands_key(keyboard->hands, (uint8_t)keycode, false);
+		if (hands_holds(keyboard->hands, (uint8_t)keycode) && lifted->n < HANDS_MAX_KEYS)
+			lifted->keycodes[lifted->n++] = (uint8_t)keycode;
+	}
+	lifted->locks = map->locked & (uint8_t)~map->num_lock;
+	if (lifted->locks || map->latched)
+		xcb_xkb_latch_lock_state(keyboard->x->xcb, XCB_XKB_ID_USE_CORE_KBD, lifted->locks, 0, 0, 0, map->latched, 0, 0);
+	return 0;
+}
+
+/* Gives back what was lifted, but for keys that were released meanwhile. */
+static void put_back(struct keyboard *keyboard, const struct lifted *lifted)
+{
+	if (keyboard->x->lost)
+		return;
+	if (lifted->locks)
+		xcb_xkb_latch_lock_state(keyboard->x->xcb, XCB_XKB_ID_USE_CORE_KBD, lifted->locks, lifted->locks, 0, 0, 0, 0, 0);
+	for (size_t i = 0; i < lifted->n; i++)
+		if (hands_holds(keyboard->hands, lifted->keycodes[i]))
+			hands_key(keyboard->hands, lifted->keycodes[i], true);
+}
+
+/* A round trip that a cancel does not cut short, so that what was sent is counted. */
+static int sync_all(struct keyboard *keyboard, struct err *e)
+{
+	int rc;
+
+	co_shield();
+	rc = xconn_sync(keyboard->x, e);
+	co_unshield();
+	return rc;
+}
+
+static int send_strokes(struct keyboard *keyboard, struct typing *typing, const struct stroke *strokes, size_t n, struct err *e)
+{
+	uint8_t shift_keycode = keyboard->map.shift_keycode;
+	bool shift = false;
+	size_t n_chars = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (strokes[i].shift != shift)
+			hands_key(keyboard->hands, shift_keycode, !shift);
+		shift = strokes[i].shift;
+		hands_key(keyboard->hands, strokes[i].keycode, true);
+		hands_key(keyboard->hands, strokes[i].keycode, false);
+		n_chars += strokes[i].n_chars;
+	}
+	if (shift)
+		hands_key(keyboard->hands, shift_keycode, false);
+	if (sync_all(keyboard, e) < 0)
+		return -1;
+	typing->delivered += n_chars;
+	return 0;
+}
+
+/* Between two writes: cancelled, too late, or time for the next character? */
+static int pause_between(const struct typing *typing, int64_t next_ms, struct err *e)
+{
+	int64_t now_ms = util_now_ms();
+
+	if (co_cancelled(co_self()))
+		return err_set(e, ERR_CANCELLED, NULL, "the call was cancelled");
+	if (now_ms >= typing->deadline_ms || next_ms > typing->deadline_ms)
+		return err_set(e, ERR_TIMEOUT, NULL, "the call's time limit was reached");
+	return next_ms > now_ms ? co_wait_until(next_ms, e) : 0;
+}
+
+/* All strokes of the present plan. */
+static int type_plan(struct keyboard *keyboard, struct typing *typing, struct err *e)
+{
+	const struct plan *plan = &keyboard->plan;
+	size_t chunk = typing->delay_ms > 0 ? 1 : TYPING_CHUNK;
+
+	if (plan->uses_slots)
+		keyboard_note_unread(keyboard);
+	for (size_t at = 0; at < plan->n_strokes; at += chunk) {
+		size_t left = plan->n_strokes - at;
+
+		if (typing->delivered > 0 && pause_between(typing, util_now_ms() + typing->delay_ms, e) < 0)
+			return -1;
+		if (send_strokes(keyboard, typing, &plan->strokes[at], left < chunk ? left : chunk, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int type_all(struct keyboard *keyboard, struct typing *typing, struct err *e)
+{
+	for (size_t at = 0, used; at < typing->len; at += used) {
+		struct slots before = keyboard->slots;
+
+		if (plan_make(&keyboard->plan, &keyboard->map, &keyboard->slots, typing->text + at, typing->len - at, &used, e) < 0)
+			return -1;
+		if (keyboard_bind(keyboard, &before, e) < 0 || type_plan(keyboard, typing, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int typing_run(struct keyboard *keyboard, struct typing *typing, struct err *e)
+{
+	struct lifted lifted = {0};
+	int rc;
+
+	typing->delivered = 0;
+	typing->note = NULL;
+	if (keyboard_read(keyboard, e) < 0 || keyboard_aim(keyboard, e) < 0)
+		return -1;
+	rc = lift(keyboard, &lifted, e);
+	if (rc == 0)
+		rc = type_all(keyboard, typing, e);
+	put_back(keyboard, &lifted);
+	if (keyboard->target.was_silent)
+		typing->note = "the window did not answer a ping; if it hangs, it has not read the text yet";
+	if (sync_all(keyboard, rc == 0 ? e : NULL) < 0)
+		return -1;
+	return rc;
+}
