@@ -75,7 +75,7 @@ static void on_launch(void *arg, const struct init_launch *launch)
 	for (call = apps->calls; call; call = call->next)
 		n++;
 	if (n >= LIMIT_DOOR) {
-		log_info("a call of glovebox-launch was dropped: %zu wait", n);
+		log_debug("a call of glovebox-launch was dropped: %zu wait", n);
 		return;
 	}
 	call = util_zalloc(sizeof(*call));
@@ -132,13 +132,13 @@ void apps_destroy(struct apps *apps)
 static const struct field launch_fields[] = {
 	{"app", FIELD_STRING, true, 1, 64, NULL, NULL, NULL, NULL, "name of the app in the image's catalogue"},
 	{"args", FIELD_STRINGS, false, 0, LIMIT_LAUNCH_ARGS, NULL, NULL, NULL, NULL,
-         "files and URLs, as the app takes them; nothing that begins with \"-\""},
+	 "files and URLs, as the app takes them; nothing that begins with \"-\""},
 };
 
 static const struct field exec_fields[] = {
 	{"argv", FIELD_STRINGS, true, 1, LIMIT_SPAWN_STRINGS, NULL, NULL, NULL, NULL,
-         "the program and its arguments; a shell line is [\"sh\",\"-c\",\"LINE\"]"},
-	{"stdin", FIELD_STRING, false, 0, LIMIT_BODY_BYTES, NULL, NULL, NULL, NULL, "text for its standard input; else there is none"},
+	 "the program and its arguments; a shell line is [\"sh\",\"-c\",\"LINE\"]"},
+	{"stdin", FIELD_STRING, false, 0, LIMIT_BODY_BYTES, NULL, NULL, NULL, NULL, "text for its standard input; else that is empty"},
 	{"timeout_ms", FIELD_INT, false, 1, LIMIT_EXEC_MS, NULL, NULL, "ms", "30000", "after which it is killed"},
 	{"env", FIELD_MAP, false, 0, LIMIT_ENV_ENTRIES, NULL, NULL, NULL, NULL, "variables put over the session's environment"},
 	{"cwd", FIELD_STRING, false, 1, 4096, NULL, NULL, NULL, "\"" ENVIRONMENT_HOME "\"", "working directory, absolute"},
@@ -146,8 +146,12 @@ static const struct field exec_fields[] = {
 
 const struct action_row apps_rows[] = {
 	{"windows", "lists the windows, top first", {NULL, 0, NULL}, false, NULL, windows_run},
-	{"launch", "starts an app of the catalogue and waits for its window", {launch_fields, ARRAY_LEN(launch_fields), NULL}, false, launch_check,
-         launch_run},
+	{"launch",
+	 "starts an app of the catalogue and waits for its window",
+	 {launch_fields, ARRAY_LEN(launch_fields), NULL},
+	 false,
+	 launch_check,
+	 launch_run},
 	{"exec", "runs a command and waits for its end", {exec_fields, ARRAY_LEN(exec_fields), NULL}, false, exec_check, exec_run},
 };
 const size_t apps_n_rows = ARRAY_LEN(apps_rows);

@@ -24,7 +24,7 @@
 const struct catalogue_app *launch_row_of(const struct apps *apps, const struct owner_line *line)
 {
 	for (const struct launched *launched = apps->launched; launched; launched = launched->next)
-		if (owner_descends(line, launched->process->pid))
+		if (owner_is(line, launched->process->pid))
 			return launched->app;
 	return NULL;
 }

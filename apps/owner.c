@@ -109,10 +109,20 @@ void owner_read(const struct owner_proc *proc, int outer_pid, struct owner_line 
 	}
 }
 
+static bool is(const struct owner *owner, int jail_pid)
+{
+	return owner->pid == jail_pid || owner->session == jail_pid;
+}
+
+bool owner_is(const struct owner_line *line, int jail_pid)
+{
+	return line->n > 0 && is(&line->of[0], jail_pid);
+}
+
 bool owner_descends(const struct owner_line *line, int jail_pid)
 {
 	for (size_t i = 0; i < line->n; i++)
-		if (line->of[i].pid == jail_pid || line->of[i].session == jail_pid)
+		if (is(&line->of[i], jail_pid))
 			return true;
 	return false;
 }

@@ -39,8 +39,11 @@ struct owner_line {
 /* Reads the line of the process with this number in the session's namespace. */
 void owner_read(const struct owner_proc *proc, int outer_pid, struct owner_line *out);
 
-/* True if the process is the one with this number in the app jail, descends from it, or is in the session that it leads: programs
- * that detach from their parent stay in that. */
+/* True if the process is the one with this number in the app jail, or is in the session that it leads: wrappers and programs that
+ * detach from their parent stay in that, while what a shell in a terminal starts does not. */
+bool owner_is(const struct owner_line *line, int jail_pid);
+
+/* True if that is so for the process or one of its ancestors. */
 bool owner_descends(const struct owner_line *line, int jail_pid);
 
 /* Reads a status file's text (NUL-terminated). False if it breaks the form. */

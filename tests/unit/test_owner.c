@@ -73,6 +73,10 @@ static void line_of_ours(void **state)
 	assert_true(owner_descends(&line, getpid()));
 	assert_true(owner_descends(&line, getsid(0)));
 	assert_false(owner_descends(&line, child + 1));
+	assert_true(owner_is(&line, child));
+	assert_true(owner_is(&line, getsid(0)));
+	if (getsid(0) != getpid())
+		assert_false(owner_is(&line, getpid()));
 	owner_read(&proc, getpid(), &line);
 	assert_false(owner_descends(&line, child));
 	(void)kill(child, SIGKILL);
