@@ -19,7 +19,7 @@ static const struct form space_form = {side_fields, ARRAY_LEN(side_fields), NULL
 static const struct field used_fields[] = {
 	{"space", FIELD_OBJECT, false, 0, 0, NULL, &space_form, NULL, NULL, "pixels of pictures and coordinates"},
 	{"apps", FIELD_STRINGS, false, 0, LIMIT_APPS, NULL, NULL, NULL, "[]", "catalogue apps to start"},
-	{"env", FIELD_MAP, false, 0, LIMIT_ENV, NULL, NULL, NULL, "{}", "environment of apps and commands"},
+	{"env", FIELD_MAP, false, 0, LIMIT_ENV_ENTRIES, NULL, NULL, NULL, "{}", "environment of apps and commands"},
 	{"record", FIELD_OBJECT, false, 0, 0, NULL, NULL, NULL, "{}", "what the journal keeps"},
 };
 static const struct form used_form = {used_fields, ARRAY_LEN(used_fields), NULL};
