@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Groups and limits of sessions: which groups there are and which file says which limit are tables. */
+#include "sandbox/jail/cgroup.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "sandbox/jail/hierarchy.h"
+#include "session/base/log.h"
+#include "session/base/util.h"
+
+#define MIB (1024 * 1024ULL)
+#define STAGE_MEMORY (512 * MIB)
+#define STAGE_PIDS 32
+#define DISPLAY_PIDS 64
+#define CPU_PERIOD_US 100000ULL
+
+struct cgroups {
+	struct hierarchy all[CGROUP_MAX_HIERARCHIES];
+	int n;
+	char *record;
+};
+
+/* The groups of a session, parents first. In a v2 with controllers the marked ones hand them down. */
+static const struct group {
+	const char *path;
+	bool v2_only, hands_down;
+} GROUPS[] = {
+	{"", false, true},
+	{"/stage", false, false},
+	{"/desk", false, true},
+	{"/desk/display", false, false},
+	{"/desk/jail", false, false},
+	{"/desk/jail/base", true, false},
+	{"/desk/jail/apps", true, false},
+	{"/desk/jail/agent", true, false},
+};
+
+enum amount { JAIL_MEMORY, DISPLAY_MEMORY, STAGE_MEMORY_BYTES, JAIL_PIDS, DISPLAY_PIDS_MAX, STAGE_PIDS_MAX, CPU_PERIOD, CPU_QUOTA, NOTHING };
+
+/* One file of one group. In v1 memory comes before memory and swap, which must never be the smaller one. */
+static const struct limit {
+	int version;
+	enum controller controller;
+	const char *group, *file;
+	enum amount amount;
+	uint32_t bit;
+} LIMITS[] = {
+	{1, CONTROLLER_MEMORY, "/desk/jail", "memory.limit_in_bytes", JAIL_MEMORY, CGROUP_MEMORY},
+	{1, CONTROLLER_MEMORY, "/desk/jail", "memory.memsw.limit_in_bytes", JAIL_MEMORY, CGROUP_SWAP_OFF},
+	{1, CONTROLLER_MEMORY, "/desk/display", "memory.limit_in_bytes", DISPLAY_MEMORY, CGROUP_MEMORY},
+	{1, CONTROLLER_MEMORY, "/desk/display", "memory.memsw.limit_in_bytes", DISPLAY_MEMORY, CGROUP_SWAP_OFF},
+	{1, CONTROLLER_MEMORY, "/stage", "memory.limit_in_bytes", STAGE_MEMORY_BYTES, CGROUP_MEMORY},
+	{1, CONTROLLER_MEMORY, "/stage", "memory.memsw.limit_in_bytes", STAGE_MEMORY_BYTES, CGROUP_SWAP_OFF},
+	{1, CONTROLLER_PIDS, "/desk/jail", "pids.max", JAIL_PIDS, CGROUP_PIDS},
+	{1, CONTROLLER_PIDS, "/desk/display", "pids.max", DISPLAY_PIDS_MAX, CGROUP_PIDS},
+	{1, CONTROLLER_PIDS, "/stage", "pids.max", STAGE_PIDS_MAX, CGROUP_PIDS},
+	{1, CONTROLLER_CPU, "/desk", "cpu.cfs_period_us", CPU_PERIOD, CGROUP_CPU},
+	{1, CONTROLLER_CPU, "/desk", "cpu.cfs_quota_us", CPU_QUOTA, CGROUP_CPU},
+	{2, CONTROLLER_MEMORY, "/desk/jail", "memory.max", JAIL_MEMORY, CGROUP_MEMORY},
+	{2, CONTROLLER_MEMORY, "/desk/jail", "memory.swap.max", NOTHING, CGROUP_SWAP_OFF},
+	{2, CONTROLLER_MEMORY, "/desk/display", "memory.max", DISPLAY_MEMORY, CGROUP_MEMORY},
+	{2, CONTROLLER_MEMORY, "/desk/display", "memory.swap.max", NOTHING, CGROUP_SWAP_OFF},
+	{2, CONTROLLER_MEMORY, "/stage", "memory.max", STAGE_MEMORY_BYTES, CGROUP_MEMORY},
+	{2, CONTROLLER_MEMORY, "/stage", "memory.swap.max", NOTHING, CGROUP_SWAP_OFF},
+	{2, CONTROLLER_PIDS, "/desk/jail", "pids.max", JAIL_PIDS, CGROUP_PIDS},
+	{2, CONTROLLER_PIDS, "/desk/display", "pids.max", DISPLAY_PIDS_MAX, CGROUP_PIDS},
+	{2, CONTROLLER_PIDS, "/stage", "pids.max", STAGE_PIDS_MAX, CGROUP_PIDS},
+	{2, CONTROLLER_CPU, "/desk", "cpu.max", CPU_QUOTA, CGROUP_CPU}, /* the period is 100 ms unless said */
+};
+
+static uint64_t amount_of(enum amount amount, const struct cgroup_limits *limits)
+{
+	switch (amount) {
+	case JAIL_MEMORY:
+		return limits->memory_bytes;
+	case DISPLAY_MEMORY:
+		return limits->display_bytes;
+	case STAGE_MEMORY_BYTES:
+		return STAGE_MEMORY;
+	case JAIL_PIDS:
+		return limits->pids;
+	case DISPLAY_PIDS_MAX:
+		return DISPLAY_PIDS;
+	case STAGE_PIDS_MAX:
+		return STAGE_PIDS;
+	case CPU_PERIOD:
+		return CPU_PERIOD_US;
+	case CPU_QUOTA:
+		return limits->cpu_milli * CPU_PERIOD_US / 1000;
+	case NOTHING:
+		return 0;
+	}
+	DIE("no such amount");
+}
+
+int cgroup_create(struct cgroups **out, const char *name, const char *record, const char *v2_place, struct err *e)
+{
+	struct cgroups *cgroups = util_zalloc(sizeof(*cgroups));
+
+	hierarchy_sweep_recorded(record);
+	cgroups->record = util_strdup(record);
+	cgroups->n = hierarchy_find(cgroups->all, CGROUP_MAX_HIERARCHIES, name, v2_place);
+	if (hierarchy_record(record, cgroups->all, cgroups->n, e) < 0) {
+		cgroup_destroy(cgroups);
+		return -1;
+	}
+	for (int i = 0; i < cgroups->n; i++)
+		if (hierarchy_make(&cgroups->all[i]) < 0) {
+			/* Read-only, as in some containers: what it would have limited is reported as missing. */
+			log_warn("no groups can be made in %s: %s", cgroups->all[i].path, strerror(errno));
+			cgroups->all[i--] = cgroups->all[--cgroups->n];
+		}
+	for (int i = 0; i < cgroups->n; i++)
+		if (mkdirat(cgroups->all[i].dir, "front", 0755) < 0)
+			log_warn("no group for the front: %s", strerror(errno));
+	*out = cgroups;
+	return 0;
+}
+
+void cgroup_destroy(struct cgroups *cgroups)
+{
+	bool gone = true;
+
+	if (!cgroups)
+		return;
+	for (int i = 0; i < cgroups->n; i++)
+		gone = hierarchy_remove(&cgroups->all[i]) && gone;
+	if (gone)
+		(void)unlink(cgroups->record);
+	free(cgroups->record);
+	free(cgroups);
+}
+
+static int make_groups(const struct hierarchy *h, const char *session, struct err *e)
+{
+	char path[128];
+
+	for (size_t i = 0; i < ARRAY_LEN(GROUPS); i++) {
+		if (GROUPS[i].v2_only && h->version != 2)
+			continue;
+		(void)snprintf(path, sizeof(path), "%s%s", session, GROUPS[i].path);
+		if (mkdirat(h->dir, path, 0755) < 0)
+			return err_sys(e, "making the group %s", path);
+		if (GROUPS[i].hands_down)
+			hierarchy_hand_down(h, path);
+	}
+	return 0;
+}
+
+static bool set_limit(const struct hierarchy *h, const char *session, const struct limit *limit, const struct cgroup_limits *limits)
+{
+	char path[160];
+	char value[32];
+
+	(void)snprintf(path, sizeof(path), "%s%s/%s", session, limit->group, limit->file);
+	(void)snprintf(value, sizeof(value), "%" PRIu64, amount_of(limit->amount, limits));
+	if (hierarchy_write(h->dir, path, value) == 0)
+		return true;
+	log_debug("%s of %s could not be set: %s", limit->file, session, strerror(errno));
+	return false;
+}
+
+int cgroup_make_session(struct cgroups *cgroups, const char *session, const struct cgroup_limits *limits, uint32_t *in_force,
+                        struct err *e)
+{
+	uint32_t done = 0, failed = 0;
+
+	for (int i = 0; i < cgroups->n; i++) {
+		const struct hierarchy *h = &cgroups->all[i];
+
+		if (make_groups(h, session, e) < 0)
+			return -1;
+		for (size_t k = 0; k < ARRAY_LEN(LIMITS); k++)
+			if (LIMITS[k].version == h->version && (h->controllers & (unsigned)LIMITS[k].controller)) {
+				if (set_limit(h, session, &LIMITS[k], limits))
+					done |= LIMITS[k].bit;
+				else
+					failed |= LIMITS[k].bit;
+			}
+		if (h->version == 2 && h->can_kill)
+			done |= CGROUP_FREEZE;
+	}
+	*in_force = done & ~failed;
+	return 0;
+}
+
+bool cgroup_kill_session(struct cgroups *cgroups, const char *session, const char *path)
+{
+	char file[160];
+
+	(void)snprintf(file, sizeof(file), "%s/%s%scgroup.kill", session, path, path[0] ? "/" : "");
+	for (int i = 0; i < cgroups->n; i++)
+		if (cgroups->all[i].version == 2)
+			return hierarchy_write(cgroups->all[i].dir, file, "1") == 0;
+	return false;
+}
+
+bool cgroup_remove_session(struct cgroups *cgroups, const char *session)
+{
+	char path[128];
+	bool gone = true;
+
+	for (int i = 0; i < cgroups->n; i++)
+		for (size_t k = ARRAY_LEN(GROUPS); k-- > 0;) {
+			(void)snprintf(path, sizeof(path), "%s%s", session, GROUPS[k].path);
+			if (unlinkat(cgroups->all[i].dir, path, AT_REMOVEDIR) < 0 && errno != ENOENT)
+				gone = false;
+		}
+	return gone;
+}
+
+int cgroup_seat_init(struct cgroup_seat *seat, struct cgroups *cgroups, const char *path, struct err *e)
+{
+	char procs[160];
+
+	*seat = (struct cgroup_seat){.v2_dir = -1};
+	(void)snprintf(procs, sizeof(procs), "%s/cgroup.procs", path);
+	for (int i = 0; i < cgroups->n; i++) {
+		const struct hierarchy *h = &cgroups->all[i];
+		int fd = h->version == 2 ? openat(h->dir, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+		                         : openat(h->dir, procs, O_WRONLY | O_CLOEXEC);
+
+		if (fd < 0) {
+			(void)err_sys(e, "opening the group %s", path);
+			cgroup_seat_finish(seat);
+			return -1;
+		}
+		if (h->version == 2)
+			seat->v2_dir = fd;
+		else
+			seat->v1_procs[seat->n_v1++] = fd;
+	}
+	return 0;
+}
+
+void cgroup_seat_finish(struct cgroup_seat *seat)
+{
+	util_close_fd(&seat->v2_dir);
+	for (int i = 0; i < seat->n_v1; i++)
+		util_close_fd(&seat->v1_procs[i]);
+	seat->n_v1 = 0;
+}
+
+int cgroup_open_v2(struct cgroups *cgroups, const char *path, int *fd, struct err *e)
+{
+	for (int i = 0; i < cgroups->n; i++)
+		if (cgroups->all[i].version == 2) {
+			int opened = openat(cgroups->all[i].dir, path, O_WRONLY | O_CLOEXEC);
+
+			if (opened < 0)
+				return err_sys(e, "opening %s", path);
+			*fd = opened;
+			return 0;
+		}
+	return err_set(e, ERR_UNSUPPORTED, NULL, "this host has no cgroup2");
+}
