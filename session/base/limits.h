@@ -73,6 +73,11 @@
 #define LIMIT_LABEL_BYTES 256                 /* name or value of a label */
 #define LIMIT_APPS 16                         /* apps that a session starts with */
 #define LIMIT_SESSIONS 64                     /* sessions at once, unless the ceilings say another number */
+#define LIMIT_MEMORY_MIN_MB 256               /* memory of one app jail */
+#define LIMIT_DISK_MIN_MB 16                  /* files of one app jail */
+#define LIMIT_PIDS_MIN 64                     /* processes and threads of one app jail */
+#define LIMIT_CPU_MIN_MILLI 100               /* thousandths of a CPU of one session */
+#define LIMIT_TTL_S (366 * 86400)             /* life of a session */
 #define LIMIT_SIDE_MIN_PX 64                  /* side of a display */
 #define LIMIT_SIDE_MAX_PX 4096
 

@@ -26,7 +26,7 @@ enum child_fd {
 };
 
 enum warden_op {
-	WARDEN_HELLO = 1, /* warden → front, first record */
+	WARDEN_HELLO = 1, /* warden → front, first record; front → warden (a request without a session): it serves now */
 	WARDEN_CREATE,    /* front → warden, answered by the event CREATED or FAILED */
 	WARDEN_SEAL,      /* front → warden: the display is up; nothing in its root may be executed from now on; no answer */
 	WARDEN_END,       /* front → warden: end the session; answered by ENDED when the last process is gone */
@@ -97,7 +97,8 @@ enum stage_label_kind {
 	STAGE_JOURNAL,      /* journal.jsonl, write-only, O_APPEND */
 	STAGE_SESSION_JSON, /* session.json, write-only, O_APPEND */
 	STAGE_PROC,         /* root of a read-only proc of the session's pid namespace (directory descriptor) */
-	STAGE_SWITCH,       /* a directory-less switch file: `name` is "apps/freeze", "agent/kill", …; open for writing */
+	STAGE_SWITCH,       /* a directory-less switch file, open for writing; `name` is jail/freeze (all of the app jail), apps/freeze,
+	                       apps/kill, agent/freeze or agent/kill; none without ISOLATION_FREEZE */
 	STAGE_START,        /* no descriptor: all is handed over; cookie and sizes are filled in */
 };
 

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The ceilings: a row per key. */
+#include "session/warden/ceilings.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "session/base/limits.h"
+#include "session/base/util.h"
+
+static const struct key {
+	const char *name;
+	size_t place;
+	uint32_t usual, min, max;
+} KEYS[] = {
+	{"sessions", offsetof(struct ceilings, sessions), LIMIT_SESSIONS, 1, 1024},
+	{"memory_mb", offsetof(struct ceilings, memory_mb), 65536, LIMIT_MEMORY_MIN_MB, 1024 * 1024},
+	{"pids", offsetof(struct ceilings, pids), 32768, LIMIT_PIDS_MIN, 1024 * 1024},
+	{"disk_mb", offsetof(struct ceilings, disk_mb), 32768, LIMIT_DISK_MIN_MB, 1024 * 1024},
+	{"cpu_milli", offsetof(struct ceilings, cpu_milli), 64000, LIMIT_CPU_MIN_MILLI, 1024 * 1000},
+	{"ttl_s", offsetof(struct ceilings, ttl_s), LIMIT_TTL_S, 1, 366 * 86400},
+	/* Above every uid that a system gives away, below 2^31. */
+	{"uid_base", offsetof(struct ceilings, uid_base), 1900000000, 65536, 2000000000},
+};
+
+static uint32_t *field(struct ceilings *ceilings, const struct key *key)
+{
+	return (uint32_t *)(void *)((char *)ceilings + key->place);
+}
+
+void ceilings_default(struct ceilings *ceilings)
+{
+	for (size_t i = 0; i < ARRAY_LEN(KEYS); i++)
+		*field(ceilings, &KEYS[i]) = KEYS[i].usual;
+}
+
+static int parse_line(struct ceilings *ceilings, unsigned *seen, char *line, int number, struct err *e)
+{
+	char name[32], rest[2];
+	unsigned long long value;
+	char shown[80];
+
+	line[strcspn(line, "#")] = '\0';
+	if (line[strspn(line, " \t\r")] == '\0')
+		return 0;
+	err_quote(shown, sizeof(shown), line, strlen(line));
+	if (sscanf(line, " %31[a-z_] = %llu %1s", name, &value, rest) != 2)
+		return err_set(e, ERR_BAD_FIELD, NULL, "line %d is %s; the form is \"key = number\"", number, shown);
+	for (size_t i = 0; i < ARRAY_LEN(KEYS); i++) {
+		const struct key *key = &KEYS[i];
+
+		if (strcmp(key->name, name) != 0)
+			continue;
+		if (*seen & (1U << i))
+			return err_set(e, ERR_BAD_FIELD, NULL, "line %d: %s is there twice", number, name);
+		if (value < key->min || value > key->max)
+			return err_set(e, ERR_BAD_FIELD, NULL, "line %d: %s is %llu; allowed %u..%u", number, name, value, key->min, key->max);
+		*seen |= 1U << i;
+		*field(ceilings, key) = (uint32_t)value;
+		return 0;
+	}
+	return err_set(e, ERR_BAD_FIELD, NULL, "line %d: no ceiling is called %s", number, name);
+}
+
+int ceilings_parse(struct ceilings *ceilings, const char *text, struct err *e)
+{
+	auto_free char *copy = util_strdup(text);
+	unsigned seen = 0;
+	char *rest = copy;
+	char *line;
+
+	for (int number = 1; (line = strsep(&rest, "\n")) != NULL; number++)
+		if (parse_line(ceilings, &seen, line, number, e) < 0)
+			return -1;
+	return 0;
+}
+
+/* True if [a, a + n) and [b, b + m) have a number in common. */
+static bool overlap(uint64_t a, uint64_t n, uint64_t b, uint64_t m)
+{
+	return a < b + m && b < a + n;
+}
+
+static int check_lines(const struct ceilings *ceilings, const char *text, bool ranges, struct err *e)
+{
+	auto_free char *copy = util_strdup(text ? text : "");
+	uint64_t count = (uint64_t)CEILINGS_SLOT_UIDS * (ceilings->sessions + 1ULL);
+	char *save = NULL;
+
+	for (char *line = strtok_r(copy, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+		char owner[64];
+		unsigned long long first, many = 1;
+		int n = ranges ? sscanf(line, "%63[^:]:%llu:%llu", owner, &first, &many) : sscanf(line, "%63[^:]:%*[^:]:%llu", owner, &first);
+
+		if (n == (ranges ? 3 : 2) && overlap(ceilings->uid_base, count, first, many))
+			return err_set(e, ERR_CONFLICT, NULL, "uids %u..%llu are to be the sessions', but %llu..%llu are %s's; choose another uid_base",
+			               ceilings->uid_base, (unsigned long long)(ceilings->uid_base + count - 1), first, first + many - 1, owner);
+	}
+	return 0;
+}
+
+int ceilings_check_uids(const struct ceilings *ceilings, const char *passwd, const char *subids, struct err *e)
+{
+	return check_lines(ceilings, passwd, false, e) < 0 ? -1 : check_lines(ceilings, subids, true, e);
+}

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The front: its jail, its socket, its queue, its restarts. */
+#include "session/warden/front.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+#include "sandbox/jail/child.h"
+#include "sandbox/jail/daemon_jail.h"
+#include "session/base/ipc.h"
+#include "session/base/log.h"
+#include "session/base/util.h"
+#include "session/warden/requests.h"
+
+#define RESTART_FIRST_MS 100
+#define RESTART_LAST_MS 5000
+#define STEADY_MS 60000      /* after so long a life the next restart comes at once again */
+#define STOP_MS 2000
+#define QUEUE_MAX 4096       /* events; a front that leaves so many unread is stuck */
+
+struct front {
+	struct warden *warden;
+	const struct front_ops *ops;
+	struct child *child; /* NULL while it is down */
+	int sock;
+	struct loop_source *source;
+	struct loop_timer *timer; /* restart, or the end of patience */
+	struct warden_event *queue;
+	size_t n_queued;
+	int64_t started_ms, restart_ms;
+	bool served, stopping;
+};
+
+static void start(struct front *front);
+
+static void close_socket(struct front *front)
+{
+	loop_remove(front->source);
+	front->source = NULL;
+	util_close_fd(&front->sock);
+	free(front->queue);
+	front->queue = NULL;
+	front->n_queued = 0;
+}
+
+/* Sends what waits, as far as the socket takes it. */
+static void flush(struct front *front)
+{
+	size_t sent = 0;
+
+	while (sent < front->n_queued && ipc_send(front->sock, &front->queue[sent], sizeof(front->queue[sent]), NULL, 0, NULL) == 0)
+		sent++;
+	front->n_queued -= sent;
+	memmove(front->queue, front->queue + sent, front->n_queued * sizeof(*front->queue));
+	loop_modify(front->source, EPOLLIN | (front->n_queued ? EPOLLOUT : 0));
+}
+
+void front_send(struct front *front, const struct warden_event *event)
+{
+	if (!front->source)
+		return;
+	if (front->n_queued == QUEUE_MAX) {
+		log_error("the front reads nothing any more: it is ended");
+		child_kill(front->child);
+		close_socket(front);
+		return;
+	}
+	front->queue = util_realloc(front->queue, (front->n_queued + 1) * sizeof(*event));
+	front->queue[front->n_queued++] = *event;
+	flush(front);
+}
+
+static void take_request(struct front *front, const struct warden_request *request, size_t len)
+{
+	struct warden_event refusal = {.op = WARDEN_FAILED};
+	struct err e = {0};
+
+	if (requests_check(request, len, &front->warden->ceilings, &e) < 0) {
+		log_err(LOG_WARN, &e, "a record of the front is refused");
+		if (len != sizeof(*request))
+			return;
+		refusal.tag = request->tag;
+		refusal.code = (uint32_t)e.code;
+		(void)snprintf(refusal.session, sizeof(refusal.session), "%.*s", SESSION_ID_LEN, request->session);
+		(void)snprintf(refusal.detail, sizeof(refusal.detail), "%.150s", e.msg);
+		front_send(front, &refusal);
+	} else if (request->op != WARDEN_HELLO) {
+		front->ops->request(front->warden, request);
+	} else if (!front->served) {
+		front->served = true;
+		front->ops->serving(front->warden);
+	}
+}
+
+static void on_socket(void *arg, uint32_t events)
+{
+	struct front *front = arg;
+	struct warden_request request;
+	struct err e = {0};
+	size_t n_fds = 0;
+	ssize_t n;
+
+	if (events & EPOLLOUT)
+		flush(front);
+	memset(&request, 0, sizeof(request));
+	n = ipc_recv(front->sock, &request, sizeof(request), NULL, 0, &n_fds, &e);
+	if (n > 0)
+		take_request(front, &request, (size_t)n);
+	else if (n == 0 || errno == EMSGSIZE) {
+		/* It closed its end, or breaks the form: either way there is no use in it. */
+		child_kill(front->child);
+		close_socket(front);
+	}
+}
+
+static void on_timer(void *arg)
+{
+	struct front *front = arg;
+
+	front->timer = NULL;
+	if (front->stopping)
+		child_kill(front->child);
+	else
+		start(front);
+}
+
+/* The next start, later each time while it keeps ending soon. */
+static void plan_restart(struct front *front)
+{
+	int64_t now = util_now_ms();
+
+	if (now - front->started_ms > STEADY_MS)
+		front->restart_ms = 0;
+	front->restart_ms = front->restart_ms ? front->restart_ms * 2 : RESTART_FIRST_MS;
+	if (front->restart_ms > RESTART_LAST_MS)
+		front->restart_ms = RESTART_LAST_MS;
+	front->timer = loop_at(front->warden->loop, now + front->restart_ms, on_timer, front);
+}
+
+static void on_failed(void *arg, const struct err *why)
+{
+	(void)arg;
+	log_err(LOG_ERROR, why, "the front could not be started");
+}
+
+static void on_started(void *arg)
+{
+	(void)arg;
+}
+
+static void on_gone(void *arg, const char *how, int status)
+{
+	struct front *front = arg;
+
+	front->child = NULL;
+	close_socket(front);
+	loop_cancel(front->timer);
+	front->timer = NULL;
+	if (!front->stopping || status != 0)
+		log_warn("the front ended: %s", how);
+	/* What it was told once, a console's code, a new one must not honour again. */
+	memset(front->warden->hello.code_sha256, 0, sizeof(front->warden->hello.code_sha256));
+	if (!front->stopping && front->served)
+		plan_restart(front);
+	front->ops->gone(front->warden, front->served);
+}
+
+static const struct child_ops CHILD_OPS = {.started = on_started, .failed = on_failed, .gone = on_gone};
+
+/* Clones the front with its end of the socket. */
+static struct child *clone_front(struct front *front, int *end, struct err *e)
+{
+	struct warden *warden = front->warden;
+	char run[600], journals[600], store[600], manifests[600], uid[32], name[] = "glovebox-front";
+	const struct daemon_bind binds[] = {
+		{state_path(&warden->state, run, sizeof(run), "run", ""), "run", false},
+		{state_path(&warden->state, journals, sizeof(journals), "journals", ""), "journals", false},
+		{state_path(&warden->state, store, sizeof(store), "front", ""), "front", true},
+		{manifests, "images", false},
+	};
+	struct daemon_jail jail = {.place = warden->build, .binds = binds, .n_binds = ARRAY_LEN(binds)};
+	char *argv[] = {name, NULL}, *envp[] = {uid, warden->log_env[0] ? warden->log_env : NULL, NULL};
+	int *const fds[] = {end, &warden->listen};
+	struct cgroup_seat seat;
+	struct child_plan plan = {.name = "front", .log_is_ours = true, .namespaces = DAEMON_JAIL_NAMESPACES, .seat = &seat,
+	                          .program = warden->programs[PROGRAM_FRONT], .argv = argv, .envp = envp, .umask = 077, .fds = fds,
+	                          .n_fds = ARRAY_LEN(fds), .build = daemon_jail_build, .inside = -1, .arg = &jail};
+	struct child *child;
+
+	(void)snprintf(manifests, sizeof(manifests), "%s/manifests", warden->images);
+	(void)snprintf(uid, sizeof(uid), "GLOVEBOX_UID=%u", warden_uid(warden, 0, SLOT_FRONT));
+	if (cgroup_seat_init(&seat, warden->cgroups, "front", e) < 0)
+		return NULL;
+	child = child_start(warden->loop, &plan, &CHILD_OPS, front, e);
+	cgroup_seat_finish(&seat);
+	return child;
+}
+
+static void start(struct front *front)
+{
+	struct err e = {0};
+	int ends[2];
+
+	front->started_ms = util_now_ms();
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) < 0) {
+		(void)err_sys(&e, "socketpair");
+	} else {
+		front->child = clone_front(front, &ends[1], &e);
+		util_close_fd(&ends[1]);
+		front->sock = ends[0];
+	}
+	if (!front->child) {
+		log_err(LOG_ERROR, &e, "the front could not be started");
+		util_close_fd(&front->sock);
+		plan_restart(front);
+		return;
+	}
+	front->source = loop_add(front->warden->loop, front->sock, EPOLLIN, on_socket, front);
+	if (ipc_send(front->sock, &front->warden->hello, sizeof(front->warden->hello), NULL, 0, &e) < 0)
+		log_err(LOG_ERROR, &e, "greeting the front");
+}
+
+struct front *front_create(struct warden *warden, const struct front_ops *ops)
+{
+	struct front *front = util_zalloc(sizeof(*front));
+
+	*front = (struct front){.warden = warden, .ops = ops, .sock = -1};
+	start(front);
+	return front;
+}
+
+void front_destroy(struct front *front)
+{
+	if (!front)
+		return;
+	loop_cancel(front->timer);
+	close_socket(front);
+	free(front);
+}
+
+void front_stop(struct front *front)
+{
+	front->stopping = true;
+	close_socket(front);
+	loop_cancel(front->timer);
+	front->timer = NULL;
+	if (front->child)
+		front->timer = loop_at(front->warden->loop, util_now_ms() + STOP_MS, on_timer, front);
+	else
+		front->ops->gone(front->warden, front->served);
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* gloveboxd, the warden: the one process that is root. It starts the front and builds sessions; it reads no JSON and no HTTP. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "sandbox/confine/confine.h"
+#include "session/base/log.h"
+#include "session/base/util.h"
+#include "session/warden/front.h"
+#include "session/warden/listen.h"
+#include "session/warden/options.h"
+#include "session/warden/session.h"
+#include "session/warden/settle.h"
+#include "session/warden/token.h"
+#include "session/warden/warden.h"
+
+#define EXIT_USAGE 2
+
+static const char *const PROGRAM_FILES[N_PROGRAMS] = {[PROGRAM_FRONT] = "glovebox-front", [PROGRAM_STAGE] = "glovebox-stage",
+                                                      [PROGRAM_INIT] = "glovebox-init", [PROGRAM_DISPLAY] = "glovebox-display"};
+static const struct confine_table *const FILTER_TABLES[N_FILTERS] = {[FILTER_APP] = &confine_app, [FILTER_APP_DENY] = &confine_app_deny,
+                                                                     [FILTER_XVFB] = &confine_xvfb, [FILTER_WM] = &confine_wm};
+
+static char console_code[TOKEN_CODE_SIZE];
+static int exit_status = EXIT_FAILURE;
+
+static int read_text(const char *path, char **text, struct err *e)
+{
+	auto_fd fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0 || util_read_file(fd, 1024 * 1024, text) < 0)
+		return err_sys(e, "reading %s", path);
+	return 0;
+}
+
+static int read_ceilings(struct ceilings *ceilings, const char *file, struct err *e)
+{
+	static const char *const lists[][2] = {{"/etc/passwd", "/etc/subuid"}, {"/etc/group", "/etc/subgid"}};
+	auto_free char *text = NULL;
+
+	ceilings_default(ceilings);
+	if (file && (read_text(file, &text, e) < 0 || ceilings_parse(ceilings, text, e) < 0))
+		return -1;
+	for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
+		auto_free char *names = NULL;
+		auto_free char *subids = NULL;
+
+		if (read_text(lists[i][0], &names, e) < 0)
+			return -1;
+		(void)read_text(lists[i][1], &subids, NULL); /* not every host has one */
+		if (ceilings_check_uids(ceilings, names, subids, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Opens the programs that lie beside this one. */
+static int open_programs(struct warden *warden, int *launch, struct err *e)
+{
+	char self[PATH_MAX];
+	ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	auto_fd dir = -1;
+
+	if (len < 0)
+		return err_sys(e, "/proc/self/exe");
+	self[len] = '\0';
+	*strrchr(self, '/') = '\0';
+	dir = open(self, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	for (int i = 0; i < N_PROGRAMS; i++) {
+		warden->programs[i] = openat(dir, PROGRAM_FILES[i], O_RDONLY | O_CLOEXEC);
+		if (warden->programs[i] < 0)
+			return err_sys(e, "%s/%s", self, PROGRAM_FILES[i]);
+	}
+	*launch = openat(dir, "glovebox-launch", O_RDONLY | O_CLOEXEC);
+	warden->has_launcher = *launch >= 0;
+	return 0;
+}
+
+/* The folder of images, with the folder of their manifests, which the front shows. */
+static int find_images(struct warden *warden, const char *dir, struct err *e)
+{
+	char path[PATH_MAX];
+	auto_free char *real = NULL;
+
+	if (dir)
+		(void)snprintf(path, sizeof(path), "%s", dir);
+	else
+		(void)state_path(&warden->state, path, sizeof(path), "images", "");
+	if (mkdir(path, 0755) < 0 && errno != EEXIST)
+		return err_sys(e, "making %s", path);
+	real = realpath(path, NULL);
+	if (!real || strlen(real) >= sizeof(warden->images) - 16)
+		return err_sys(e, "%s", path);
+	(void)snprintf(warden->images, sizeof(warden->images), "%s", real);
+	(void)snprintf(path, sizeof(path), "%s/manifests", warden->images);
+	return mkdir(path, 0755) < 0 && errno != EEXIST ? err_sys(e, "making %s", path) : 0;
+}
+
+/* The token, the console's code, and what the front must know. */
+static int make_hello(struct warden *warden, struct err *e)
+{
+	struct warden_hello *hello = &warden->hello;
+	char token[TOKEN_SIZE];
+	struct err given = {0};
+
+	*hello = (struct warden_hello){.op = WARDEN_HELLO, .max_sessions = warden->ceilings.sessions};
+	if (token_load(warden->state.fd, token, e) < 0 || token_hash(token, hello->operator_token_sha256, e) < 0)
+		return -1;
+	if (token_give_to_sudo_user(token, &given) < 0)
+		log_err(LOG_WARN, &given, "the command line of the user behind sudo gets no token");
+	explicit_bzero(token, sizeof(token));
+	token_make_code(console_code);
+	(void)snprintf(hello->version, sizeof(hello->version), "%s", GLOVEBOX_VERSION);
+	return token_hash(console_code, hello->code_sha256, e);
+}
+
+static int compile_filters(struct warden *warden, struct err *e)
+{
+	for (int i = 0; i < N_FILTERS; i++)
+		if (confine_compile(FILTER_TABLES[i], &warden->filters[i], e) < 0)
+			return -1;
+	return 0;
+}
+
+/* Everything up to the loop, in an order in which the cheap refusals come first and nothing is left half made. */
+static int set_up(struct warden *warden, const struct options *options, struct err *e)
+{
+	auto_fd launch = -1;
+	char groups[600], cgroup2[600];
+
+	if (read_ceilings(&warden->ceilings, options->ceilings, e) < 0 || open_programs(warden, &launch, e) < 0 ||
+	    state_open(&warden->state, options->state, e) < 0 || find_images(warden, options->images, e) < 0 || make_hello(warden, e) < 0 ||
+	    listen_open(options->listen, &warden->listen, warden->hello.url, sizeof(warden->hello.url), e) < 0)
+		return -1;
+	(void)state_path(&warden->state, warden->build, sizeof(warden->build), "build", "");
+	(void)state_path(&warden->state, groups, sizeof(groups), "groups", "");
+	(void)state_path(&warden->state, cgroup2, sizeof(cgroup2), "cgroup2", "");
+	if (settle_mounts(e) < 0 || cgroup_create(&warden->cgroups, warden->state.name, groups, cgroup2, e) < 0 ||
+	    state_prepare(&warden->state, warden_uid(warden, 0, SLOT_FRONT), e) < 0 || state_mount_share(&warden->state, launch, e) < 0 ||
+	    compile_filters(warden, e) < 0)
+		return -1;
+	return settle_rights(e);
+}
+
+static void on_request(struct warden *warden, const struct warden_request *request)
+{
+	if (request->op == WARDEN_CREATE)
+		session_create(warden, request);
+	else if (request->op == WARDEN_SEAL)
+		session_seal(warden, request->session);
+	else
+		session_end(warden, request->session);
+}
+
+static void on_serving(struct warden *warden)
+{
+	fprintf(stderr, "console: %s/#code=%.4s-%s\n", warden->hello.url, console_code, console_code + 4);
+	explicit_bzero(console_code, sizeof(console_code));
+	printf("READY %s\n", warden->hello.url);
+	(void)fflush(stdout);
+}
+
+static void on_settled(struct warden *warden)
+{
+	if (!warden->sessions)
+		front_stop(warden->front);
+}
+
+static void on_front_gone(struct warden *warden, bool served)
+{
+	if (warden->stopping) {
+		exit_status = EXIT_SUCCESS;
+		loop_stop(warden->loop);
+	} else if (!served) {
+		log_error("the front ended before it served");
+		loop_stop(warden->loop);
+	} else {
+		session_end_all(warden, true);
+	}
+}
+
+static void on_signal(void *arg, int signo)
+{
+	struct warden *warden = arg;
+
+	if (warden->stopping)
+		return;
+	log_info("ending, by signal %d", signo);
+	warden->stopping = true;
+	if (warden->sessions)
+		session_end_all(warden, false);
+	else
+		on_settled(warden);
+}
+
+static int run(struct warden *warden, struct err *e)
+{
+	static const int signals[] = {SIGTERM, SIGINT, SIGHUP, 0};
+	static const struct front_ops ops = {.request = on_request, .serving = on_serving, .gone = on_front_gone};
+
+	warden->loop = loop_create(e);
+	if (!warden->loop || loop_signals(warden->loop, signals, on_signal, warden, e) < 0)
+		return -1;
+	warden->settled = on_settled;
+	warden->front = front_create(warden, &ops);
+	loop_run(warden->loop);
+	front_destroy(warden->front);
+	loop_destroy(warden->loop);
+	return 0;
+}
+
+/* More than the usual 1,024: sessions have some ten descriptors each here. */
+static void raise_file_limit(void)
+{
+	struct rlimit files;
+
+	if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+		files.rlim_cur = files.rlim_max;
+		(void)setrlimit(RLIMIT_NOFILE, &files);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct warden warden = {.listen = -1};
+	struct options options;
+	struct err e = {0};
+	const char *log_level = getenv("GLOVEBOX_LOG");
+
+	log_init("gloveboxd", NULL);
+	if (options_parse(&options, argc, argv, &e) < 0) {
+		fprintf(stderr, "gloveboxd: %s\n%s", e.msg, options_help);
+		return EXIT_USAGE;
+	}
+	if (options.wish != OPTIONS_RUN) {
+		fputs(options.wish == OPTIONS_VERSION ? "gloveboxd " GLOVEBOX_VERSION "\n" : options_help, stdout);
+		return EXIT_SUCCESS;
+	}
+	if (geteuid() != 0) {
+		fprintf(stderr, "gloveboxd: this version must be started as root: sudo %s\n", argv[0]);
+		return EXIT_FAILURE;
+	}
+	if (log_level)
+		(void)snprintf(warden.log_env, sizeof(warden.log_env), "GLOVEBOX_LOG=%.16s", log_level);
+	(void)umask(077);
+	(void)signal(SIGPIPE, SIG_IGN);
+	raise_file_limit();
+	if (set_up(&warden, &options, &e) < 0 || run(&warden, &e) < 0) {
+		/* The text for people; what the system said only where it adds something. */
+		fprintf(stderr, "gloveboxd: %s%s%s\n", e.msg, e.sys_errno ? ": " : "", e.sys_errno ? strerror(e.sys_errno) : "");
+		exit_status = EXIT_FAILURE;
+	}
+	cgroup_destroy(warden.cgroups);
+	state_close(&warden.state);
+	return exit_status;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The command line of gloveboxd (design part 16). */
+#ifndef WARDEN_OPTIONS_H
+#define WARDEN_OPTIONS_H
+
+#include "session/base/err.h"
+
+/* Pointers into argv, or the defaults; NULL where there is none. */
+struct options {
+	const char *listen, *state, *images, *ceilings;
+	enum options_wish { OPTIONS_RUN, OPTIONS_VERSION, OPTIONS_HELP } wish;
+};
+
+/* Reads the command line: "--name VALUE" or "--name=VALUE". -1 for what is unknown, twice there or without its value. */
+int options_parse(struct options *options, int argc, char **argv, struct err *e);
+
+/* The text of --help. */
+extern const char options_help[];
+
+#endif

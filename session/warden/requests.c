@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Checking records: numbers by rows, strings by their alphabets. */
+#include "session/warden/requests.h"
+
+#include <string.h>
+
+#include "session/base/limits.h"
+#include "session/base/util.h"
+
+#define HEX "0123456789abcdef"
+#define ID_CHARS "abcdefghijklmnopqrstuvwxyz234567"
+#define NAME_CHARS "abcdefghijklmnopqrstuvwxyz0123456789-"
+
+/* True if a field is a NUL-terminated text of these characters and NUL from there to its end. */
+static bool is_text(const char *field, size_t size, const char *chars)
+{
+	size_t len = strnlen(field, size);
+
+	if (len == size || strspn(field, chars) != len)
+		return false;
+	for (size_t i = len; i < size; i++)
+		if (field[i])
+			return false;
+	return true;
+}
+
+bool requests_id_valid(const char *id)
+{
+	return id[0] == 's' && strlen(id) == SESSION_ID_LEN && strspn(id, ID_CHARS) == SESSION_ID_LEN;
+}
+
+/* One number of a create, with what it is called by those who asked. */
+struct number {
+	const char *path;
+	uint32_t value, min, max;
+};
+
+static int check_number(const struct number *number, struct err *e)
+{
+	if (number->value < number->min || number->value > number->max)
+		return err_set(e, ERR_BAD_FIELD, NULL, "%s is %u; allowed %u..%u", number->path, number->value, number->min, number->max);
+	return 0;
+}
+
+static int check_create(const struct warden_create *create, const struct ceilings *ceilings, struct err *e)
+{
+	const struct number numbers[] = {
+		{"display.width", create->width_px, LIMIT_SIDE_MIN_PX, LIMIT_SIDE_MAX_PX},
+		{"display.height", create->height_px, LIMIT_SIDE_MIN_PX, LIMIT_SIDE_MAX_PX},
+		{"limits.memory_mb", create->memory_mb, LIMIT_MEMORY_MIN_MB, ceilings->memory_mb},
+		{"limits.pids", create->pids, LIMIT_PIDS_MIN, ceilings->pids},
+		{"limits.disk_mb", create->disk_mb, LIMIT_DISK_MIN_MB, ceilings->disk_mb},
+		{"limits.cpu (thousandths)", create->cpu_milli, LIMIT_CPU_MIN_MILLI, ceilings->cpu_milli},
+		{"ttl_s", create->ttl_s, 1, ceilings->ttl_s},
+	};
+
+	if (!is_text(create->image, sizeof(create->image), NAME_CHARS) || create->image[0] < 'a' || create->image[0] > 'z')
+		return err_set(e, ERR_BAD_FIELD, NULL, "image is not the name of an image");
+	/* The root of displays is no place for apps. */
+	if (strcmp(create->image, "display") == 0)
+		return err_set(e, ERR_NO_IMAGE, NULL, "image display is the server's own");
+	if (!is_text(create->image_hash, sizeof(create->image_hash), HEX) || strlen(create->image_hash) != IMAGE_HASH_SIZE - 1)
+		return err_set(e, ERR_BAD_FIELD, NULL, "the image's hash is not 64 hex digits");
+	for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
+		if (check_number(&numbers[i], e) < 0)
+			return -1;
+	/* Files are memory: a disk as large as the memory would have everything killed and never become smaller. */
+	if (create->disk_mb > create->memory_mb / 2)
+		return err_set(e, ERR_BAD_FIELD, NULL, "limits.disk_mb is %u; allowed at most half of limits.memory_mb (%u)", create->disk_mb,
+		               create->memory_mb / 2);
+	return 0;
+}
+
+int requests_check(const struct warden_request *request, size_t len, const struct ceilings *ceilings, struct err *e)
+{
+	if (len != sizeof(*request))
+		return err_set(e, ERR_BAD_REQUEST, NULL, "a record has %zu bytes; %zu are right", len, sizeof(*request));
+	if (request->op == WARDEN_HELLO)
+		return 0;
+	if (request->op != WARDEN_CREATE && request->op != WARDEN_SEAL && request->op != WARDEN_END)
+		return err_set(e, ERR_BAD_REQUEST, NULL, "no request has the number %u", request->op);
+	if (!is_text(request->session, sizeof(request->session), ID_CHARS) || !requests_id_valid(request->session))
+		return err_set(e, ERR_BAD_REQUEST, NULL, "the session's id is malformed");
+	return request->op == WARDEN_CREATE ? check_create(&request->create, ceilings, e) : 0;
+}

@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The life of a session: made step by step, ended from any of them the same way. */
+#include "session/warden/session.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "display/server/proto.h"
+#include "sandbox/jail/display_jail.h"
+#include "session/base/log.h"
+#include "session/base/util.h"
+#include "session/warden/front.h"
+#include "session/warden/parts.h"
+
+#define MIB (1024 * 1024ULL)
+#define DISPLAY_MEMORY (1024 * MIB) /* above the address space that Xvfb may have */
+#define STAGE_PATIENCE_MS 2000      /* for its last journal lines */
+#define GROUPS_RETRY_MS 5
+#define GROUPS_PATIENCE_MS 10000
+
+/* What a caller is told of a failure inside: the cause is in the log, since it names what callers must not see. */
+static const char *const PART_NAMES[N_PARTS] = {[PART_DISPLAY] = "the display", [PART_APPS] = "the app jail", [PART_STAGE] = "the stage"};
+static const enum warden_reason PART_REASONS[N_PARTS] = {
+	[PART_DISPLAY] = WARDEN_DISPLAY_DIED, [PART_APPS] = WARDEN_APPS_DIED, [PART_STAGE] = WARDEN_STAGE_DIED};
+
+static struct session *find(const struct warden *warden, const char *id)
+{
+	struct session *session = warden->sessions;
+
+	while (session && strcmp(session->id, id) != 0)
+		session = session->next;
+	return session;
+}
+
+static unsigned count(const struct warden *warden)
+{
+	unsigned n = 0;
+
+	for (const struct session *session = warden->sessions; session; session = session->next)
+		n++;
+	return n;
+}
+
+/* The lowest slot that nobody has; there is one while the ceiling is not reached. */
+static unsigned free_slot(const struct warden *warden)
+{
+	for (unsigned slot = 1;; slot++) {
+		const struct session *session = warden->sessions;
+
+		while (session && session->slot != slot)
+			session = session->next;
+		if (!session)
+			return slot;
+	}
+}
+
+static void send_event(const struct session *session, enum warden_op op, uint32_t tag)
+{
+	struct warden_event event = {.op = (uint32_t)op, .tag = tag, .isolation = session->isolation};
+
+	memcpy(event.session, session->id, sizeof(event.session));
+	if (op == WARDEN_FAILED) {
+		bool told = session->why.code != ERR_INTERNAL;
+
+		event.code = (uint32_t)(told ? session->why.code : ERR_SESSION_FAILED);
+		(void)snprintf(event.detail, sizeof(event.detail), "%.150s", told ? session->why.msg : session->how);
+	} else if (op == WARDEN_ENDED) {
+		event.reason = (uint32_t)session->reason;
+		(void)snprintf(event.detail, sizeof(event.detail), "%s", session->how);
+	}
+	front_send(session->warden->front, &event);
+}
+
+static void forget(struct session *session)
+{
+	struct session **place = &session->warden->sessions;
+
+	while (*place != session)
+		place = &(*place)->next;
+	*place = session->next;
+	free(session);
+}
+
+static void try_finish(struct session *session);
+
+static void on_groups_retry(void *arg)
+{
+	struct session *session = arg;
+
+	session->patience = NULL;
+	try_finish(session);
+}
+
+/* False while a last process is still leaving its group: a timer comes back to it. */
+static bool groups_are_gone(struct session *session)
+{
+	if (!session->has_groups || cgroup_remove_session(session->warden->cgroups, session->id))
+		return true;
+	if (!session->give_up_ms)
+		session->give_up_ms = util_now_ms() + GROUPS_PATIENCE_MS;
+	if (util_now_ms() > session->give_up_ms) {
+		log_error("the control groups of %s cannot be removed; the next start does it", session->id);
+		return true;
+	}
+	(void)cgroup_kill_session(session->warden->cgroups, session->id, "");
+	session->patience = loop_at(session->warden->loop, util_now_ms() + GROUPS_RETRY_MS, on_groups_retry, session);
+	return false;
+}
+
+/* When the last process is gone: takes away all that is left, says so, frees the session. */
+static void try_finish(struct session *session)
+{
+	struct warden *warden = session->warden;
+
+	for (int i = 0; i < N_PARTS; i++)
+		if (session->parts[i].child)
+			return;
+	loop_cancel(session->patience);
+	session->patience = NULL;
+	if (!groups_are_gone(session))
+		return;
+	if (session->has_x11)
+		state_remove_x11(&warden->state, session->id);
+	if (session->has_run)
+		state_remove_run(&warden->state, session->id);
+	if (session->has_journal)
+		state_give_journal(&warden->state, session->id);
+	log_info("session %s has ended: %s", session->id, session->how);
+	send_event(session, session->why.code ? WARDEN_FAILED : WARDEN_ENDED, session->why.code ? session->tag : 0);
+	forget(session);
+	if (warden->stopping)
+		warden->settled(warden);
+}
+
+static void on_patience(void *arg)
+{
+	struct session *session = arg;
+
+	session->patience = NULL;
+	if (session->parts[PART_STAGE].child) {
+		log_warn("the stage of %s does not end by itself", session->id);
+		child_kill(session->parts[PART_STAGE].child);
+	}
+}
+
+static void close_ends(struct session *session)
+{
+	int *const ends[] = {&session->listen, &session->label, &session->init, &session->session_json, &session->journal, &session->proc};
+
+	for (size_t i = 0; i < ARRAY_LEN(ends); i++)
+		util_close_fd(ends[i]);
+}
+
+/* Kills the desk at once; the stage sees its channel end, writes its last lines and goes, or is killed in a while. */
+static void begin_end(struct session *session, enum warden_reason reason, const char *how)
+{
+	struct part *stage = &session->parts[PART_STAGE];
+
+	if (session->state == SESSION_ENDING)
+		return;
+	session->state = SESSION_ENDING;
+	session->reason = reason;
+	(void)snprintf(session->how, sizeof(session->how), "%s", how);
+	loop_cancel(session->ttl);
+	session->ttl = NULL;
+	(void)cgroup_kill_session(session->warden->cgroups, session->id, "desk");
+	for (int i = 0; i < N_PARTS; i++)
+		if (session->parts[i].child && (i != PART_STAGE || !stage->started))
+			child_kill(session->parts[i].child);
+	close_ends(session);
+	if (stage->child)
+		session->patience = loop_at(session->warden->loop, util_now_ms() + STAGE_PATIENCE_MS, on_patience, session);
+}
+
+static void fail(struct session *session, const struct err *why, const char *how)
+{
+	if (session->state == SESSION_ENDING)
+		return;
+	session->why = *why;
+	log_err(LOG_ERROR, why, "session %s: %s", session->id, how);
+	begin_end(session, WARDEN_ASKED, how);
+}
+
+static void on_born(void *arg, const struct child_birth *birth)
+{
+	struct part *part = arg;
+	struct session *session = part->session;
+
+	session->apps_pid = birth->pid_inside;
+	session->proc = birth->fd;
+	if (session->state == SESSION_ENDING)
+		util_close_fd(&session->proc);
+}
+
+static void on_ttl(void *arg)
+{
+	struct session *session = arg;
+
+	session->ttl = NULL;
+	begin_end(session, WARDEN_TTL, "its time is over");
+	try_finish(session);
+}
+
+/* Once all parts run, the stage gets its ends and the front its answer. */
+static void on_started(void *arg)
+{
+	struct part *part = arg;
+	struct session *session = part->session;
+	struct err e = {0};
+
+	part->started = true;
+	if (session->state != SESSION_STARTING)
+		return;
+	for (int i = 0; i < N_PARTS; i++)
+		if (!session->parts[i].started)
+			return;
+	if (parts_hand_over(session, &e) < 0) {
+		fail(session, &e, "the stage could not be given its ends");
+		return;
+	}
+	session->state = SESSION_RUNNING;
+	session->ttl = loop_at(session->warden->loop, util_now_ms() + session->spec.ttl_s * INT64_C(1000), on_ttl, session);
+	send_event(session, WARDEN_CREATED, session->tag);
+}
+
+static void on_failed(void *arg, const struct err *why)
+{
+	struct part *part = arg;
+	char how[96];
+
+	(void)snprintf(how, sizeof(how), "%s could not be started", PART_NAMES[part->kind]);
+	fail(part->session, why, how);
+}
+
+/* Who of the display ended, as its exit code says. */
+static const char *name_part(enum part_kind kind, int status)
+{
+	if (kind != PART_DISPLAY)
+		return PART_NAMES[kind];
+	switch (status) {
+	case DISPLAY_EXIT_XVFB:
+		return "the X server";
+	case DISPLAY_EXIT_WM:
+		return "the window manager";
+	default:
+		return PART_NAMES[kind];
+	}
+}
+
+static void on_gone(void *arg, const char *how, int status)
+{
+	struct part *part = arg;
+	struct session *session = part->session;
+	const struct child *display = session->parts[PART_DISPLAY].child;
+	struct err why = {0};
+	char text[96];
+
+	part->child = NULL;
+	/* The display's end takes the app jail along, and is seen after it: it is the cause. */
+	if (part->kind == PART_APPS && display && session->state != SESSION_ENDING && child_is_ending(display))
+		return;
+	(void)snprintf(text, sizeof(text), "%s ended (%s)", name_part(part->kind, status), how);
+	if (session->state == SESSION_STARTING) {
+		(void)err_set(&why, ERR_SESSION_FAILED, NULL, "%s while it started", text);
+		fail(session, &why, text);
+	} else {
+		begin_end(session, PART_REASONS[part->kind], text);
+	}
+	try_finish(session);
+}
+
+static const struct child_ops PART_OPS = {.born = on_born, .started = on_started, .failed = on_failed, .gone = on_gone};
+
+static int start(struct session *session, struct err *e)
+{
+	struct warden *warden = session->warden;
+	const struct cgroup_limits limits = {.memory_bytes = session->spec.memory_mb * MIB, .display_bytes = DISPLAY_MEMORY,
+	                                     .pids = session->spec.pids, .cpu_milli = session->spec.cpu_milli};
+
+	util_random(session->cookie, sizeof(session->cookie));
+	if (state_make_journal(&warden->state, session->id, warden_uid(warden, session->slot, SLOT_STAGE), &session->session_json,
+	                       &session->journal, e) < 0)
+		return -1;
+	session->has_journal = true;
+	session->has_run = true;
+	if (state_make_run(&warden->state, session->id, &session->listen, e) < 0)
+		return -1;
+	session->has_x11 = true;
+	if (state_make_x11(&warden->state, session->id, e) < 0)
+		return -1;
+	session->has_groups = true;
+	if (cgroup_make_session(warden->cgroups, session->id, &limits, &session->isolation, e) < 0)
+		return -1;
+	session->isolation |= ISOLATION_DISK | ISOLATION_SECCOMP;
+	if (parts_start_display(session, &PART_OPS, e) < 0 || parts_start_apps(session, &PART_OPS, e) < 0)
+		return -1;
+	return parts_start_stage(session, &PART_OPS, e);
+}
+
+/* What forbids a session at all. */
+static int check_room(const struct warden *warden, const char *id, struct err *e)
+{
+	if (warden->stopping)
+		return err_set(e, ERR_BUSY, NULL, "the server is ending");
+	if (find(warden, id))
+		return err_set(e, ERR_CONFLICT, NULL, "there is a session %s already", id);
+	if (count(warden) >= warden->ceilings.sessions)
+		return err_set(e, ERR_LIMIT, NULL, "%u sessions are running, which is the most that the operator allows", warden->ceilings.sessions);
+	return 0;
+}
+
+void session_create(struct warden *warden, const struct warden_request *request)
+{
+	struct session *session = util_zalloc(sizeof(*session));
+	struct err e = {0};
+
+	*session = (struct session){.warden = warden, .tag = request->tag, .spec = request->create, .listen = -1, .label = -1, .init = -1,
+	                            .session_json = -1, .journal = -1, .proc = -1};
+	memcpy(session->id, request->session, sizeof(session->id));
+	for (int i = 0; i < N_PARTS; i++)
+		session->parts[i] = (struct part){.session = session, .kind = (enum part_kind)i};
+	if (check_room(warden, session->id, &e) < 0) {
+		session->why = e;
+		send_event(session, WARDEN_FAILED, session->tag);
+		free(session);
+		return;
+	}
+	session->slot = free_slot(warden);
+	session->next = warden->sessions;
+	warden->sessions = session;
+	if (start(session, &e) < 0) {
+		fail(session, &e, "it could not be started");
+		try_finish(session);
+	}
+}
+
+void session_seal(struct warden *warden, const char *id)
+{
+	struct session *session = find(warden, id);
+	struct err e = {0};
+
+	if (!session || session->state != SESSION_RUNNING)
+		return;
+	/* A display that cannot be sealed would be weaker than said. */
+	if (display_jail_seal(child_pidfd(session->parts[PART_DISPLAY].child), &e) < 0) {
+		log_err(LOG_ERROR, &e, "session %s", id);
+		begin_end(session, WARDEN_DISPLAY_DIED, "the display could not be sealed");
+		try_finish(session);
+	}
+}
+
+void session_end(struct warden *warden, const char *id)
+{
+	struct session *session = find(warden, id);
+
+	if (session) {
+		begin_end(session, WARDEN_ASKED, "as it was asked to");
+		try_finish(session);
+	} else {
+		struct warden_event event = {.op = WARDEN_ENDED, .reason = WARDEN_ASKED, .detail = "it had ended before"};
+
+		(void)snprintf(event.session, sizeof(event.session), "%s", id);
+		front_send(warden->front, &event);
+	}
+}
+
+void session_end_all(struct warden *warden, bool starting_only)
+{
+	struct session *next;
+
+	for (struct session *session = warden->sessions; session; session = next) {
+		next = session->next;
+		if (starting_only && session->state != SESSION_STARTING)
+			continue;
+		begin_end(session, WARDEN_ASKED, starting_only ? "the front ended while it started" : "the server is ending");
+		try_finish(session);
+	}
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the parts of the warden share. Owner: main_warden.c. One thread. */
+#ifndef WARDEN_WARDEN_H
+#define WARDEN_WARDEN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sandbox/jail/cgroup.h"
+#include "session/base/loop.h"
+#include "session/warden/ceilings.h"
+#include "session/warden/proto.h"
+#include "session/warden/state.h"
+
+struct front;
+struct session;
+
+/* Files that are opened once, at the start: children are started from these and nothing else. */
+enum program { PROGRAM_FRONT, PROGRAM_STAGE, PROGRAM_INIT, PROGRAM_DISPLAY, N_PROGRAMS };
+
+/* Filters that are compiled once, at the start. */
+enum filter { FILTER_APP, FILTER_APP_DENY, FILTER_XVFB, FILTER_WM, N_FILTERS };
+
+struct warden {
+	struct loop *loop;
+	struct state state;
+	struct ceilings ceilings;
+	struct cgroups *cgroups;
+	int programs[N_PROGRAMS];
+	int filters[N_FILTERS];
+	bool has_launcher;          /* share/bin holds glovebox-launch */
+	char images[512];           /* the folder of images, without links */
+	char build[600];            /* an empty folder where children build their roots */
+	char log_env[32];           /* "GLOVEBOX_LOG=…" for children, or "" */
+	int listen;
+	struct warden_hello hello;
+	struct front *front;
+	struct session *sessions;
+	bool stopping;
+	void (*settled)(struct warden *warden); /* called when a session has ended or the front is gone while stopping */
+};
+
+/* The uids of a slot; slot 0 is the server's own (its first uid is the front's). */
+enum slot_uid { SLOT_APPS = 0, SLOT_FRONT = 0, SLOT_DISPLAY = 1, SLOT_STAGE = 2 };
+
+static inline uid_t warden_uid(const struct warden *warden, unsigned slot, enum slot_uid which)
+{
+	return warden->ceilings.uid_base + slot * CEILINGS_SLOT_UIDS + (unsigned)which;
+}
+
+#endif
