@@ -18,6 +18,7 @@
 #define LIMIT_WAIT_MS 60000                   /* one `wait` */
 #define LIMIT_QUIET_MS 10000                  /* quiet_ms of an observation, at most */
 #define LIMIT_FAULTS 16                       /* faults that one refusal lists */
+#define LIMIT_STAGE_QUEUED_BYTES (64 * 1024 * 1024) /* answers that callers have not read; beyond it no more are made */
 #define LIMIT_STAGE_CONNECTIONS 64            /* connections that a stage accepts at once */
 #define LIMIT_PATH_POINTS 256                 /* points of a drag */
 #define LIMIT_WAITING_CALLS 32                /* calls of one session that wait for their turn */

@@ -198,6 +198,15 @@ void connections_destroy(struct connections *all)
 	free(all);
 }
 
+size_t connections_queued(const struct connections *all)
+{
+	size_t bytes = 0;
+
+	for (const struct connection *c = all->list; c; c = c->next)
+		bytes += ipc_stream_queued(c->stream);
+	return bytes;
+}
+
 void call_reply(struct call *call, int status, const char *media_type, const json_t *headers, const void *body, size_t len)
 {
 	json_auto_t *envelope = json_pack("{s:i,s:s,s:O*}", "status", status, "type", media_type, "headers", headers);

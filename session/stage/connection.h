@@ -47,6 +47,9 @@ struct connections_ops {
 struct connections *connections_create(struct loop *loop, int listen_fd, const struct connections_ops *ops);
 void connections_destroy(struct connections *connections);
 
+/* Bytes of answers that the front has not read yet. */
+size_t connections_queued(const struct connections *connections);
+
 /* The answer; once. Dropped when the caller has left. `headers` (names to strings) may be NULL; bodies are copied. */
 void call_reply(struct call *call, int status, const char *media_type, const json_t *headers, const void *body, size_t len);
 void call_reply_json(struct call *call, int status, const json_t *value);

@@ -113,6 +113,12 @@ void looks_call(struct stage *stage, struct call *call)
 		call_refuse(call, &e);
 		return;
 	}
+	/* It may have waited for others' pictures: is there still room for its own? */
+	if (stage_check_ready(stage, &e) < 0) {
+		free(picture.bytes);
+		call_refuse(call, &e);
+		return;
+	}
 	json_auto_t *headers = headers_of(stage, fields, picture.frame);
 
 	call_reply(call, 200, picture.media_type, headers, picture.bytes, picture.len);

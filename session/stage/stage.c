@@ -10,6 +10,8 @@
 #include "session/stage/act.h"
 #include "session/stage/rows.h"
 
+#define CONNECT_EVERY_MS 5
+
 /* What of a spec a stage acts on; the front has checked the rest. */
 static const struct field side_fields[] = {
 	{"width", FIELD_INT, true, LIMIT_SIDE_MIN_PX, LIMIT_SIDE_MAX_PX, NULL, NULL, "px", NULL, "width"},
@@ -146,15 +148,27 @@ static int read_spec(struct stage *stage, const char *body, size_t len, struct e
 	return 0;
 }
 
+/* The X server starts beside the stage, and only a connection shows that it accepts one: so it is tried until it does. */
+static int open_display(struct stage *stage, int64_t deadline_ms, struct err *e)
+{
+	const uint8_t *cookie = stage->ends.has_cookie ? stage->ends.cookie : NULL;
+
+	while (xconn_open(&stage->x, stage->loop, stage->ends.display, cookie, on_display_lost, stage, e) < 0) {
+		if (e->code != ERR_SESSION_FAILED || util_now_ms() >= deadline_ms)
+			return -1;
+		if (co_wait_until(util_now_ms() + CONNECT_EVERY_MS, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 static int open_parts(struct stage *stage, struct err *e)
 {
 	int64_t deadline_ms = util_now_ms() + LIMIT_START_MS;
 	const struct apps_ops ops = {.init_gone = on_init_gone, .arg = stage};
 
-	if (xconn_open(&stage->x, stage->loop, stage->ends.display, stage->ends.has_cookie ? stage->ends.cookie : NULL, on_display_lost, stage,
-	               e) < 0 ||
-	    display_create(&stage->display, &stage->x, stage->ends.native, e) < 0 || display_wait_ready(stage->display, deadline_ms, e) < 0 ||
-	    input_create(&stage->input, &stage->x, e) < 0)
+	if (open_display(stage, deadline_ms, e) < 0 || display_create(&stage->display, &stage->x, stage->ends.native, e) < 0 ||
+	    display_wait_ready(stage->display, deadline_ms, e) < 0 || input_create(&stage->input, &stage->x, e) < 0)
 		return -1;
 	if (apps_create(&stage->apps, &stage->x, steal_fd(&stage->ends.init_fd), steal_fd(&stage->ends.proc_fd), stage->ends.apps_pid,
 	                stage->image, json_object_get(stage->spec, "env"), &ops, e) < 0)
@@ -229,8 +243,11 @@ void stage_end(struct stage *stage, const char *reason)
 
 int stage_check_ready(const struct stage *stage, struct err *e)
 {
-	if (stage->state == STAGE_IS_READY)
-		return 0;
+	if (stage->state == STAGE_IS_READY) {
+		if (connections_queued(stage->connections) <= LIMIT_STAGE_QUEUED_BYTES)
+			return 0;
+		return err_set(e, ERR_BUSY, NULL, "earlier answers of this session are not read yet");
+	}
 	if (stage->state == STAGE_IS_STARTING)
 		return err_set(e, ERR_NOT_READY, NULL, "the session is still starting");
 	return err_set(e, ERR_GONE, NULL, "%s", stage->reason);

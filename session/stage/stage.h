@@ -61,7 +61,8 @@ void stage_end(struct stage *stage, const char *reason);
 /* The session has failed, once. */
 void stage_fail(struct stage *stage, const char *reason);
 
-/* 0 when the session is ready, else -1 with the refusal: ERR_NOT_READY, or ERR_GONE with the reason. */
+/* 0 when the session takes work, else -1 with the refusal: ERR_NOT_READY, ERR_GONE with the reason, or ERR_BUSY when answers pile up
+ * that nobody reads. */
 int stage_check_ready(const struct stage *stage, struct err *e);
 
 /* The caller's references. `frame` 0 is the present one. */

@@ -65,6 +65,15 @@ void xserver_start(struct xserver *server, int width, int height)
 	(void)snprintf(server->display, sizeof(server->display), ":%s", number);
 }
 
+void xserver_start_again(struct xserver *server, int width, int height)
+{
+	auto_free char *screen = util_printf("%dx%dx24", width, height);
+	const char *const argv[] = {"Xvfb", server->display, "-screen", "0", screen, "-nolisten", "tcp", "-extension", "GLX", "-noreset", NULL};
+
+	server->pid = spawn(argv, "");
+	assert_true(server->pid > 0);
+}
+
 void xserver_start_manager(struct xserver *server)
 {
 	const char *const argv[] = {"openbox", "--config-file", "/dev/null", "--sm-disable", NULL};
