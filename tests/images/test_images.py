@@ -4,6 +4,7 @@
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import stat
@@ -111,6 +112,111 @@ def test_a_killed_build_leaves_no_image_and_the_next_one_cleans_up(builder):
     assert builder.folders() == [f"tiny-{builder.manifest()['hash'][:12]}"]
 
 
+def hanging_build(builder):
+    """A build that has begun its tree and does not end, and the pid of what it waits for."""
+    (builder.source / "hang").touch()
+    build = subprocess.Popen(builder.command("tiny"), stderr=subprocess.PIPE, text=True)
+    assert any("hanging" in line for line in build.stderr)
+    return build
+
+
+def test_what_a_build_started_ends_with_it(builder):
+    with hanging_build(builder) as build:
+        build.kill()
+        assert build.stderr.read() == ""  # end of file: nobody holds the pipe any more
+    (builder.source / "hang").unlink()
+    assert builder.build("tiny").returncode == 0
+    assert builder.folders() == [f"tiny-{builder.manifest()['hash'][:12]}"]
+
+
+@pytest.mark.parametrize("signo", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_a_build_that_is_asked_to_end_cleans_up_itself(builder, signo):
+    with hanging_build(builder) as build:
+        build.send_signal(signo)
+        assert build.wait(timeout=10) == 128 + signo if signo != signal.SIGHUP else 143
+    assert builder.folders() == [] and builder.manifest() is None
+
+
+def test_builds_of_one_image_wait_for_each_other(builder):
+    first = hanging_build(builder)
+    with subprocess.Popen(builder.command("tiny"), stderr=subprocess.PIPE, text=True) as second:
+        assert "waiting for it" in second.stderr.readline()
+        (builder.source / "hang").unlink()
+        with first:
+            first.terminate()
+        assert second.wait(timeout=30) == 0
+    assert builder.folders() == [f"tiny-{builder.manifest()['hash'][:12]}"]
+
+
+def test_the_hash_covers_what_counts_and_not_the_time(tmp_path):
+    def tree_hash():
+        return subprocess.run([TREE / "images/hash", tmp_path], check=True, capture_output=True, text=True).stdout
+
+    file = tmp_path / "a b"
+    file.write_text("x")
+    (tmp_path / "link").symlink_to("one")
+    seen = [tree_hash()]
+    os.utime(file, (1, 1))
+    assert tree_hash() == seen[0]
+    for change in (
+        lambda: file.write_text("y"),
+        lambda: file.chmod(0o711),
+        lambda: os.chown(file, 7, 0),
+        lambda: os.chown(file, 7, 7),
+        lambda: ((tmp_path / "link").unlink(), (tmp_path / "link").symlink_to("two")),
+        lambda: file.rename(tmp_path / "a\nb"),
+        lambda: (tmp_path / "empty").mkdir(),
+    ):
+        change()
+        seen.append(tree_hash())
+    assert len(set(seen)) == len(seen)
+
+
+def sources(folder, files):
+    """What images/sources prints on a host whose apt knows these sources and has no package lists yet."""
+    (folder / "parts").mkdir()
+    (folder / "lists").mkdir()
+    for name, text in files.items():
+        (folder / "parts" / name).write_text(text)
+    conf = folder / "apt.conf"
+    conf.write_text(
+        f'Dir::Etc::SourceList "/dev/null"; Dir::Etc::SourceParts "{folder}/parts"; Dir::State::Lists "{folder}/lists";'
+    )
+    done = subprocess.run(
+        [TREE / "images/sources"], env={**os.environ, "APT_CONFIG": str(conf)}, check=True, capture_output=True, text=True
+    )
+    return done.stdout.splitlines(), done.stderr
+
+
+def test_only_debian_bookworm_is_taken_from_the_hosts_sources(tmp_path):
+    lines, _ = sources(
+        tmp_path,
+        {
+            "debian.sources": "Types: deb\nURIs: http://mirror.example/debian-security\nSuites: bookworm-security\nComponents: main\n"
+            "Signed-By: /etc/keys/own.gpg\n\n"
+            "Types: deb deb-src\nURIs: http://mirror.example/debian\nSuites: bookworm bookworm-updates trixie\n"
+            "Components: main contrib\nSigned-By: /usr/share/keyrings/debian-archive-keyring.gpg\n",
+            "other.list": "deb http://other.example/tool bookworm main\ndeb http://other.example/linux/debian bookworm stable\n",
+            "second.list": "deb [signed-by=/etc/keys/own.gpg] http://second.example/debian bookworm main\n",
+        },
+    )
+    assert sorted(lines) == [
+        "deb [signed-by=/etc/keys/own.gpg] http://mirror.example/debian-security/ bookworm-security main",
+        "deb [signed-by=/etc/keys/own.gpg] http://second.example/debian/ bookworm main",
+        "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://mirror.example/debian/ bookworm main",
+        "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://mirror.example/debian/ bookworm-updates main",
+    ]
+
+
+def test_a_host_of_another_release_uses_debians_own_mirror(tmp_path):
+    lines, said = sources(tmp_path, {"a.list": "deb http://mirror.example/debian trixie main\n"})
+    assert lines == [
+        f"deb http://deb.debian.org/{part} {suite} main"
+        for part, suite in (("debian/", "bookworm"), ("debian/", "bookworm-updates"), ("debian-security/", "bookworm-security"))
+    ]
+    assert "no source of Debian 12" in said
+
+
 def test_an_unknown_recipe_is_refused_with_the_known_ones(builder):
     done = builder.build("no-such")
     assert done.returncode == 2 and "tiny" in done.stderr
@@ -151,20 +257,78 @@ def test_no_program_changes_its_user_and_no_device_is_there(image):
     assert seen > 50
 
 
+def test_a_session_can_mount_over_its_folders(image):
+    for name in ("dev", "proc", "sys", "run", "tmp", "etc", "home", "home/user"):
+        assert stat.S_ISDIR(os.lstat(image[1] / name).st_mode), name
+    for name in ("etc/machine-id", "etc/resolv.conf"):
+        assert stat.S_ISREG(os.lstat(image[1] / name).st_mode) and (image[1] / name).stat().st_size == 0, name
+    assert "user:x:1000:1000:" in (image[1] / "etc/passwd").read_text()
+
+
+def built(name):
+    manifest = json.loads((IMAGES / "manifests" / f"{name}.json").read_text())
+    return IMAGES / f"{name}-{manifest['hash'][:12]}" / "root"
+
+
+@pytest.mark.parametrize(
+    "text, family",
+    [("日", "Noto Sans CJK"), ("한", "Noto Sans CJK"), ("😀", "Noto Color Emoji"), ("ह", "Noto Sans Devanagari"), ("é", "Liberation")],
+)
+def test_the_cache_of_fonts_knows_the_fonts_of_the_desktop(text, family):
+    asked = ["/usr/sbin/chroot", built("desktop"), "/usr/bin/fc-list", f":charset={ord(text):x}", "family"]
+    assert family in subprocess.run(asked, check=True, capture_output=True, text=True).stdout
+
+
+@pytest.fixture(scope="module")
+def keymap(tmp_path_factory):
+    """The prepared keyboard map: the signs of each code, as the X server will have them."""
+    text = tmp_path_factory.mktemp("keymap") / "us.xkb"
+    xkm = built("display") / "usr/share/glovebox/keymap/us.xkm"
+    subprocess.run(["xkbcomp", "-w", "0", "-xkb", xkm, text], check=True)
+    codes = {name: int(code) for name, code in re.findall(r"<(\w+)> = (\d+);", text.read_text())}
+    signs = re.findall(r"key <(\w+)> {[^}]*?\[ +([^]]*?) *\]", text.read_text())
+    return {codes[name]: re.split(r",\s*", row) for name, row in signs}
+
+
+def test_the_keyboard_leaves_codes_for_typing(keymap):
+    empty = set(range(8, 256)) - set(keymap)
+    assert len(empty) >= 70
+    assert not empty & {8, 166, 167, 180, 181, 182}
+    assert all(keymap[code] == ["VoidSymbol"] for code in (8, 166, 167, 180, 181, 182))
+
+
+def test_the_keyboard_has_common_signs_ready(keymap):
+    for pair in (["a", "A"], ["adiaeresis", "Adiaeresis"], ["oe", "OE"], ["leftdoublequotemark", "rightdoublequotemark"],
+                 ["EuroSign", "sterling"], ["ellipsis", "enfilledcircbullet"]):
+        assert pair in keymap.values(), pair
+    assert keymap[36] == ["Return"] and keymap[64][0] == "Alt_L" and keymap[107] == ["Print"]
+
+
+def test_the_stand_in_copies_a_map_and_takes_no_path_for_a_layout(tmp_path):
+    root = built("display")
+    out = root / "tmp" / "out.xkm"
+    asked = ["/usr/sbin/chroot", root, "/usr/bin/xkbcomp", "-w", "1", "-xkm", "-", "/tmp/out.xkm"]
+    try:
+        subprocess.run(asked, check=True, input=b"names " * 10000)
+        assert out.read_bytes() == (root / "usr/share/glovebox/keymap/us.xkm").read_bytes()
+        for layout in ("../keymap/us", "", "no-such", "a" * 100):
+            assert subprocess.run(asked, env={"GLOVEBOX_LAYOUT": layout}, stderr=subprocess.DEVNULL, input=b"").returncode == 1
+    finally:
+        out.unlink(missing_ok=True)
+
+
 def test_the_browsers_are_kept_quiet():
-    manifest = json.loads((IMAGES / "manifests" / "desktop.json").read_text())
-    etc = IMAGES / f"desktop-{manifest['hash'][:12]}" / "root" / "etc"
+    etc = built("desktop") / "etc"
     firefox = json.loads((etc / "firefox/policies/policies.json").read_text())["policies"]
     chromium = json.loads((etc / "chromium/policies/managed/glovebox.json").read_text())
     assert firefox["DisableDeveloperTools"] and firefox["DisableTelemetry"] and not firefox["PasswordManagerEnabled"]
     assert firefox["ExtensionSettings"]["*"]["installation_mode"] == "blocked"
     assert chromium["DeveloperToolsAvailability"] == 2 and not chromium["PasswordManagerEnabled"]
-    assert chromium["ExtensionInstallBlocklist"] == ["*"] and "javascript:*" in chromium["URLBlocklist"]
+    assert chromium["ExtensionInstallBlocklist"] == ["*"] and "javascript://*" in chromium["URLBlocklist"]
 
 
 def test_the_window_manager_starts_nothing():
-    manifest = json.loads((IMAGES / "manifests" / "display.json").read_text())
-    root = IMAGES / f"display-{manifest['hash'][:12]}" / "root"
+    root = built("display")
     config = (root / "etc/xdg/openbox/rc.xml").read_text()
     for word in ('"Execute"', '"ShowMenu"', '"Restart"', '"Exit"'):
         assert word not in config
