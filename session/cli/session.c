@@ -18,6 +18,7 @@ static const struct arg_option new_options[] = {
 	{"label", 0, "K=V", true, "a label, shown by ls and show"},
 	{"env", 0, "K=V", true, "an environment variable of apps and commands"},
 	{"ttl", 0, "SECONDS", false, "end the session after this time at the latest"},
+	{"quiet", 'q', NULL, false, "print the id and nothing else"},
 };
 
 static int read_spec(const char *file, json_t **spec, struct err *e)
@@ -109,12 +110,14 @@ static int make_spec(const struct args *args, json_t **out, struct err *e)
 }
 
 /* The id alone goes to standard output, so that ID=$(glovebox new) works. */
-static void show_new(const json_t *session)
+static void show_new(const json_t *session, bool quiet)
 {
 	const char *id = json_string_value(json_object_get(session, "id"));
 	auto_free char *visible = show_visible(id ? id : "", id ? strlen(id) : 0, 0);
 
 	printf("%s\n", visible);
+	if (quiet)
+		return;
 	fprintf(stderr,
 	        "  look   glovebox shot %s\n"
 	        "  click  glovebox act %s '{\"action\":\"click\",\"x\":640,\"y\":400}'\n"
@@ -139,7 +142,7 @@ static int run_new(struct cli *cli)
 	if (cli->json)
 		show_json(reply.json);
 	else
-		show_new(reply.json);
+		show_new(reply.json, args_get(&cli->args, "quiet") != NULL);
 	return CLI_DONE;
 }
 

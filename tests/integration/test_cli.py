@@ -58,6 +58,7 @@ def test_new_takes_a_spec_and_options_over_it(cli, tmp_path):
     made = cli.json("new", "--spec", spec, "--image", "minimal", "--label", "b=2")
     try:
         assert made["labels"] == {"a": "1", "b": "2"}
+        assert cli.run("rm", cli.run("new", "-q", "--image", "minimal").stdout.decode().strip()).stderr == b""
         assert set(made["tokens"]) == {"agent", "viewer", "controller"}
     finally:
         assert cli.json("rm", made["id"]) == {"removed": [made["id"]]}
