@@ -117,7 +117,7 @@ int api_create(struct request *request, struct err *e)
 	reply_json(&request->reply, 201, answer);
 	location = util_printf("/v1/sessions/%s", session->id);
 	reply_header(&request->reply, "Location", location);
-	session_unref(session);
+	request->born = session;
 	return 0;
 }
 

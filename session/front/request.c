@@ -343,12 +343,14 @@ static void on_close(void *arg, struct MHD_Connection *mhd, void **context, enum
 
 	(void)arg;
 	(void)mhd;
-	(void)code;
 	if (!request)
 		return;
+	if (request->born && code != MHD_REQUEST_TERMINATED_COMPLETED_OK)
+		session_end(request->born, "caller_left");
 	conn_idle(request->conn);
 	reply_finish(&request->reply);
 	session_unref(request->session);
+	session_unref(request->born);
 	target_finish(&request->target);
 	free(request->raw_target);
 	free(request->body);

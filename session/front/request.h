@@ -30,6 +30,7 @@ struct request {
 	bool is_head;                /* method HEAD */
 	struct identity who;         /* of the token; not set on public routes */
 	struct session *session;     /* of the path, with a reference; NULL on other routes */
+	struct session *born;        /* that this request made, with a reference: it ends if the reply cannot be delivered */
 	char *body;
 	size_t body_len, body_size;
 	size_t drained;              /* bytes of the body of a refused request */

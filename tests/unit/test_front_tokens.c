@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* links: session/front */
+/* Tokens, the one-use code, and what of them outlives the front. */
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <gnutls/crypto.h>
+
+#include "session/base/limits.h"
+#include "session/base/util.h"
+#include "session/front/tokens.h"
+
+#define SESSION "sabcdefghijklmno"
+#define CODE "ABCD-2345"
+
+struct place {
+	char folder[64], path[80];
+	struct store *store;
+	struct tokens *tokens;
+};
+
+static const char operator_token[] = "gbo_operator";
+
+static void hash(const char *text, uint8_t out[STORE_HASH_BYTES])
+{
+	assert_int_equal(gnutls_hash_fast(GNUTLS_DIG_SHA256, text, strlen(text), out), 0);
+}
+
+/* The front starts: for the first time, or again on what is there. */
+static void start(struct place *place)
+{
+	uint8_t operator_hash[STORE_HASH_BYTES], code_hash[STORE_HASH_BYTES];
+	struct err e;
+
+	hash(operator_token, operator_hash);
+	hash(CODE, code_hash);
+	place->store = store_open(place->path, &e);
+	if (!place->store)
+		fail_msg("%s", e.msg);
+	place->tokens = tokens_create(place->store, operator_hash, &e);
+	assert_non_null(place->tokens);
+	assert_int_equal(tokens_note_code(place->tokens, code_hash, &e), 0);
+}
+
+static void stop(struct place *place)
+{
+	tokens_destroy(place->tokens);
+	store_close(place->store);
+}
+
+static int setup(void **state)
+{
+	struct place *place = util_zalloc(sizeof(*place));
+
+	(void)snprintf(place->folder, sizeof(place->folder), "/tmp/front_tokens.XXXXXX");
+	assert_non_null(mkdtemp(place->folder));
+	(void)snprintf(place->path, sizeof(place->path), "%s/front.db", place->folder);
+	start(place);
+	*state = place;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct place *place = *state;
+	auto_free char *journal = util_printf("%s-journal", place->path);
+
+	stop(place);
+	(void)unlink(place->path);
+	(void)unlink(journal);
+	(void)rmdir(place->folder);
+	free(place);
+	return 0;
+}
+
+static void test_a_token_is_found_as_what_it_is(void **state)
+{
+	struct place *place = *state;
+	struct identity who;
+	char *token;
+	struct err e;
+
+	assert_int_equal(tokens_make(place->tokens, ROLE_VIEWER, SESSION, 0, &token, &e), 0);
+	assert_int_equal(strlen(token), 4 + 43); /* 32 bytes in base64url */
+	assert_memory_equal(token, "gbv_", 4);
+	assert_true(tokens_find(place->tokens, token, &who));
+	assert_int_equal(who.role, ROLE_VIEWER);
+	assert_string_equal(who.session, SESSION);
+	assert_int_equal(strlen(who.name), 16);
+	assert_null(strstr(token, who.name));
+	assert_true(tokens_find(place->tokens, operator_token, &who));
+	assert_int_equal(who.role, ROLE_OPERATOR);
+	assert_string_equal(who.session, "");
+
+	token[10] = token[10] == 'A' ? 'B' : 'A';
+	assert_false(tokens_find(place->tokens, token, &who));
+	assert_false(tokens_find(place->tokens, "", &who));
+	assert_false(tokens_find(place->tokens, "gbv_", &who));
+	tokens_wipe(token);
+}
+
+static void test_tokens_differ(void **state)
+{
+	struct place *place = *state;
+	char *a, *b;
+	struct err e;
+
+	assert_int_equal(tokens_make(place->tokens, ROLE_AGENT, SESSION, 0, &a, &e), 0);
+	assert_int_equal(tokens_make(place->tokens, ROLE_AGENT, SESSION, 0, &b, &e), 0);
+	assert_string_not_equal(a, b);
+	tokens_wipe(a);
+	tokens_wipe(b);
+}
+
+static void test_a_restart_knows_the_tokens(void **state)
+{
+	struct place *place = *state;
+	struct identity who;
+	char *token;
+	struct err e;
+
+	assert_int_equal(tokens_make(place->tokens, ROLE_CONTROLLER, SESSION, 0, &token, &e), 0);
+	stop(place);
+	start(place);
+	assert_true(tokens_find(place->tokens, token, &who));
+	assert_int_equal(who.role, ROLE_CONTROLLER);
+	tokens_wipe(token);
+}
+
+static void test_a_token_ends_with_its_session(void **state)
+{
+	struct place *place = *state;
+	struct identity who;
+	char *mine, *other;
+	struct err e;
+
+	assert_int_equal(tokens_make(place->tokens, ROLE_AGENT, SESSION, 0, &mine, &e), 0);
+	assert_int_equal(tokens_make(place->tokens, ROLE_AGENT, "szzzzzzzzzzzzzzz", 0, &other, &e), 0);
+	tokens_forget(place->tokens, SESSION);
+	assert_int_equal(store_drop_session(place->store, SESSION, &e), 0);
+	assert_false(tokens_find(place->tokens, mine, &who));
+	assert_true(tokens_find(place->tokens, other, &who));
+	assert_true(tokens_find(place->tokens, operator_token, &who));
+	stop(place);
+	start(place);
+	assert_false(tokens_find(place->tokens, mine, &who));
+	assert_true(tokens_find(place->tokens, other, &who));
+	tokens_wipe(mine);
+	tokens_wipe(other);
+}
+
+static void test_an_expired_token_is_none(void **state)
+{
+	struct place *place = *state;
+	struct identity who;
+	char *old, *new;
+	struct err e;
+
+	assert_int_equal(tokens_make(place->tokens, ROLE_OPERATOR, "", store_now_ms() - 1, &old, &e), 0);
+	assert_int_equal(tokens_make(place->tokens, ROLE_OPERATOR, "", store_now_ms() + 60000, &new, &e), 0);
+	assert_false(tokens_find(place->tokens, old, &who));
+	assert_true(tokens_find(place->tokens, new, &who));
+	tokens_wipe(old);
+	tokens_wipe(new);
+}
+
+static void test_no_token_is_in_the_file(void **state)
+{
+	struct place *place = *state;
+	auto_fd fd = -1;
+	auto_free char *bytes = NULL;
+	char *token;
+	struct err e;
+	ssize_t len;
+
+	assert_int_equal(tokens_make(place->tokens, ROLE_AGENT, SESSION, 0, &token, &e), 0);
+	fd = open(place->path, O_RDONLY | O_CLOEXEC);
+	len = util_read_file(fd, 1 << 20, &bytes);
+	assert_true(len > 0);
+	assert_non_null(memmem(bytes, (size_t)len, SESSION, strlen(SESSION)));
+	assert_null(memmem(bytes, (size_t)len, token + 4, 16));
+	assert_null(memmem(bytes, (size_t)len, CODE, strlen(CODE)));
+	tokens_wipe(token);
+}
+
+static void test_a_code_is_good_once(void **state)
+{
+	struct place *place = *state;
+	struct identity who;
+	int64_t expires_ms = 0;
+	char *token, *second;
+	struct err e;
+
+	assert_int_equal(tokens_trade(place->tokens, "ABCD-2346", &token, &expires_ms, &e), -1);
+	assert_int_equal(e.code, ERR_UNAUTHORIZED);
+	assert_int_equal(tokens_trade(place->tokens, CODE, &token, &expires_ms, &e), 0);
+	assert_true(tokens_find(place->tokens, token, &who));
+	assert_int_equal(who.role, ROLE_OPERATOR);
+	assert_true(expires_ms > store_now_ms() && expires_ms <= store_now_ms() + LIMIT_CONSOLE_TOKEN_MS);
+	assert_int_equal(tokens_trade(place->tokens, CODE, &second, &expires_ms, &e), -1);
+	assert_int_equal(e.code, ERR_UNAUTHORIZED);
+	/* A front that starts again is told the same code by the warden. */
+	stop(place);
+	start(place);
+	assert_int_equal(tokens_trade(place->tokens, CODE, &second, &expires_ms, &e), -1);
+	assert_int_equal(e.code, ERR_UNAUTHORIZED);
+	assert_true(tokens_find(place->tokens, token, &who));
+	tokens_wipe(token);
+}
+
+static void test_wrong_codes_are_slowed_down(void **state)
+{
+	struct place *place = *state;
+	int64_t expires_ms;
+	char *token;
+	struct err e;
+	int wrong = 0;
+
+	while (tokens_trade(place->tokens, "AAAA-AAAA", &token, &expires_ms, &e) < 0 && e.code == ERR_UNAUTHORIZED && wrong < 100)
+		wrong++;
+	assert_in_range(wrong, LIMIT_CODE_TRIES, LIMIT_CODE_TRIES + 1);
+	assert_int_equal(e.code, ERR_LIMIT);
+	/* Nor does the right one help then: a guess would be told by its answer. */
+	assert_int_equal(tokens_trade(place->tokens, CODE, &token, &expires_ms, &e), -1);
+	assert_int_equal(e.code, ERR_LIMIT);
+}
+
+static void test_no_code_is_no_empty_code(void **state)
+{
+	struct place *place = *state;
+	uint8_t none[STORE_HASH_BYTES] = {0}, operator_hash[STORE_HASH_BYTES];
+	int64_t expires_ms;
+	char *token;
+	struct err e;
+
+	tokens_destroy(place->tokens);
+	hash(operator_token, operator_hash);
+	place->tokens = tokens_create(place->store, operator_hash, &e);
+	assert_non_null(place->tokens);
+	assert_int_equal(tokens_note_code(place->tokens, none, &e), 0);
+	assert_int_equal(tokens_trade(place->tokens, "", &token, &expires_ms, &e), -1);
+	assert_int_equal(tokens_trade(place->tokens, CODE, &token, &expires_ms, &e), -1);
+}
+
+static int n_rows;
+
+static void count(void *arg, const struct store_session *session)
+{
+	const struct store_session *expected = arg;
+
+	n_rows++;
+	assert_string_equal(session->id, expected->id);
+	assert_string_equal(session->spec, expected->spec);
+	assert_string_equal(session->state, expected->state);
+	assert_string_equal(session->reason, expected->reason);
+	assert_true(session->isolation == expected->isolation && session->created_ms == expected->created_ms &&
+	            session->expires_ms == expected->expires_ms && session->ended_ms == expected->ended_ms);
+}
+
+static void test_sessions_are_stored(void **state)
+{
+	struct place *place = *state;
+	struct store_session row = {.id = SESSION, .image = "minimal", .owner = "operator", .spec = "{\"a\":\"'\"}", .state = "starting",
+	                            .reason = "", .isolation = 5, .created_ms = 1700000000000, .expires_ms = 1700000000001};
+	struct err e;
+
+	assert_int_equal(store_put_session(place->store, &row, &e), 0);
+	row.state = "ready";
+	assert_int_equal(store_put_session(place->store, &row, &e), 0);
+	stop(place);
+	start(place);
+	n_rows = 0;
+	assert_int_equal(store_each_session(place->store, count, &row, &e), 0);
+	assert_int_equal(n_rows, 1);
+	assert_int_equal(store_drop_session(place->store, SESSION, &e), 0);
+	assert_int_equal(store_each_session(place->store, count, &row, &e), 0);
+	assert_int_equal(n_rows, 1);
+}
+
+static void test_a_damaged_store_is_told(void **state)
+{
+	struct place *place = *state;
+	auto_free char *path = util_printf("%s/bad.db", place->folder);
+	auto_fd fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	char rubbish[4096];
+	struct err e;
+
+	memset(rubbish, 'x', sizeof(rubbish));
+	assert_int_equal(util_write_all(fd, rubbish, sizeof(rubbish)), 0);
+	assert_null(store_open(path, &e));
+	assert_int_equal(e.code, ERR_INTERNAL);
+	assert_int_equal(unlink(path), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_a_token_is_found_as_what_it_is, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_tokens_differ, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_a_restart_knows_the_tokens, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_a_token_ends_with_its_session, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_an_expired_token_is_none, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_no_token_is_in_the_file, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_a_code_is_good_once, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_wrong_codes_are_slowed_down, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_no_code_is_no_empty_code, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_sessions_are_stored, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_a_damaged_store_is_told, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

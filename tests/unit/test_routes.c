@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* links: session/front */
+/* Every route with every role, against the table of security.md part 4 written out here a second time. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "session/base/util.h"
+#include "session/front/routes.h"
+
+#define OWN "sabcdefghijklmno"
+#define OTHER "szzzzzzzzzzzzzzz"
+
+/* a agent, v viewer, c controller, o operator; "public": without a token. */
+static const struct {
+	const char *method, *path, *roles;
+} expected[] = {
+	{"GET", "/", "public"},
+	{"GET", "/page.js", "public"},
+	{"GET", "/page.css", "public"},
+	{"GET", "/livez", "public"},
+	{"GET", "/readyz", "public"},
+	{"GET", "/v1", "avco"},
+	{"GET", "/v1/images", "o"},
+	{"POST", "/v1/console", "public"},
+	{"GET", "/v1/sessions", "avco"},
+	{"POST", "/v1/sessions", "o"},
+	{"GET", "/v1/sessions/{id}", "avco"},
+	{"DELETE", "/v1/sessions/{id}", "aco"},
+	{"POST", "/v1/sessions/{id}/act", "ao"},
+	{"POST", "/v1/sessions/{id}/cancel", "ao"},
+	{"GET", "/v1/sessions/{id}/screenshot", "ao"},
+};
+
+static void test_table_is_as_the_contract_says(void **state)
+{
+	static const char letters[N_ROLES] = {'a', 'v', 'c', 'o'};
+	struct err e;
+
+	(void)state;
+	assert_int_equal(routes_check(routes, routes_n, &e), 0);
+	assert_int_equal(routes_n, ARRAY_LEN(expected));
+	for (size_t i = 0; i < routes_n; i++) {
+		bool is_public = strcmp(expected[i].roles, "public") == 0;
+
+		assert_string_equal(routes[i].method, expected[i].method);
+		assert_string_equal(routes[i].path, expected[i].path);
+		assert_int_equal(!!(routes[i].flags & ROUTE_PUBLIC), is_public);
+		for (enum role role = 0; role < N_ROLES && !is_public; role++)
+			if (!!(routes[i].roles & ROLES_OF(role)) != !!strchr(expected[i].roles, letters[role]))
+				fail_msg("%s %s: role %s", routes[i].method, routes[i].path, role_name(role));
+	}
+}
+
+/* Each row is found by its own path, and the walk of roles goes the way a request goes. */
+static void test_every_route_with_every_role(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < routes_n; i++) {
+		char path[128], allow[64];
+		const char *mark = strstr(routes[i].path, "{id}"), *id;
+		struct target target;
+		struct err e;
+
+		(void)snprintf(path, sizeof(path), "%.*s%s%s", mark ? (int)(mark - routes[i].path) : 127, routes[i].path, mark ? OWN : "",
+		               mark ? mark + 4 : "");
+		assert_int_equal(target_parse(path, &target, &e), 0);
+		assert_ptr_equal(routes_find(routes[i].method, &target, &id, allow, sizeof(allow), &e), &routes[i]);
+		assert_int_equal(id != NULL, mark != NULL);
+		for (enum role role = 0; role < N_ROLES; role++) {
+			struct identity own = {.role = role}, other = {.role = role};
+			bool allowed = routes[i].roles & ROLES_OF(role);
+
+			(void)snprintf(own.session, sizeof(own.session), "%s", role == ROLE_OPERATOR ? "" : OWN);
+			(void)snprintf(other.session, sizeof(other.session), "%s", role == ROLE_OPERATOR ? "" : OTHER);
+			assert_int_equal(routes_permit(&routes[i], &own, id, &e), allowed ? 0 : -1);
+			assert_int_equal(routes_permit(&routes[i], &other, id, &e), allowed && (!id || role == ROLE_OPERATOR) ? 0 : -1);
+			if (!allowed)
+				assert_int_equal(e.code, ERR_FORBIDDEN);
+		}
+		target_finish(&target);
+	}
+}
+
+static int nothing(struct request *request, struct err *e)
+{
+	(void)request;
+	(void)e;
+	return 0;
+}
+
+static void test_a_row_that_is_not_whole_does_not_start(void **state)
+{
+	const struct route good = {"GET", "/x", 0, ROLES_ALL, nothing, NULL, "x"};
+	struct route bad[6] = {good, good, good, good, good, good};
+	struct err e;
+
+	(void)state;
+	bad[0].roles = 0;
+	bad[1].roles = 1U << N_ROLES;
+	bad[2].run = NULL;
+	bad[3].doc = NULL;
+	bad[4].method = NULL;
+	bad[5].path = "x";
+	assert_int_equal(routes_check(&good, 1, &e), 0);
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++)
+		if (routes_check(&bad[i], 1, &e) != -1)
+			fail_msg("row %zu starts", i);
+}
+
+static void find(const char *method, const char *path, enum err_code code, const char *allowed)
+{
+	char allow[64];
+	const char *id = "unset";
+	struct target target;
+	struct err e = {.code = ERR_NONE};
+
+	assert_int_equal(target_parse(path, &target, &e), 0);
+	assert_int_equal(routes_find(method, &target, &id, allow, sizeof(allow), &e) != NULL, code == ERR_NONE);
+	assert_int_equal(e.code, code);
+	assert_string_equal(code == ERR_METHOD ? allow : "", allowed);
+	target_finish(&target);
+}
+
+static void test_what_is_not_there(void **state)
+{
+	(void)state;
+	find("GET", "/nothing", ERR_NOT_FOUND, "");
+	find("GET", "/v1/sessions/x/nothing", ERR_NOT_FOUND, "");
+	find("GET", "/v1/sessions/x/act/more", ERR_NOT_FOUND, "");
+	find("GET", "/V1", ERR_NOT_FOUND, "");
+	find("GET", "/v1/actionsx", ERR_NOT_FOUND, "");
+	find("GET", "/v1/action", ERR_NOT_FOUND, "");
+	find("GET", "/1/2/3/4/5/6/7/8/9", ERR_NOT_FOUND, "");
+	find("HEAD", "/livez", ERR_NONE, "");
+	find("PUT", "/v1/sessions", ERR_METHOD, "GET, HEAD, POST");
+	find("OPTIONS", "/v1/sessions/x/act", ERR_METHOD, "POST");
+	find("HEAD", "/v1/console", ERR_METHOD, "POST");
+	find("get", "/livez", ERR_METHOD, "GET, HEAD");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_table_is_as_the_contract_says),
+		cmocka_unit_test(test_every_route_with_every_role),
+		cmocka_unit_test(test_a_row_that_is_not_whole_does_not_start),
+		cmocka_unit_test(test_what_is_not_there),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
