@@ -149,12 +149,11 @@ static void on_exit_of_child(void *arg, uint32_t events)
 	finish(child);
 }
 
-/* The program runs: it may go on. */
+/* The program runs, so it may go on; or the child was killed on its way, and its end follows. */
 static void begin(struct child *child)
 {
-	if (write(child->go, "", 1) < 0)
-		log_warn("%s: the go pipe: %s", child->name, strerror(errno));
-	child->ops->started(child->arg);
+	if (write(child->go, "", 1) == 1)
+		child->ops->started(child->arg);
 }
 
 static void fail(struct child *child, const struct err *why)

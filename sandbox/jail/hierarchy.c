@@ -128,41 +128,47 @@ static void add_hierarchy(struct hierarchy *all, int max, int *n, const struct h
 		all[(*n)++] = *found;
 }
 
-static void mount_v2(const char *place, const char *cgroup_text, struct hierarchy *h)
+int hierarchy_parse(struct hierarchy *all, int max, const char *mountinfo, const char *cgroup)
+{
+	auto_free char *lines = util_strdup(mountinfo);
+	char *save = NULL;
+	int n = 0;
+
+	for (char *line = strtok_r(lines, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+		struct hierarchy h;
+
+		if (parse_mount(line, &h, cgroup))
+			add_hierarchy(all, max, &n, &h);
+	}
+	return n;
+}
+
+static bool mount_v2(const char *place, const char *cgroup_text, struct hierarchy *h)
 {
 	char group[512];
 
 	if (!own_group(cgroup_text, 0, group, sizeof(group)) || mount("cgroup2", place, "cgroup2", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) < 0)
-		return;
+		return false;
 	*h = (struct hierarchy){.version = 2, .dir = -1};
 	place_under(h->base, sizeof(h->base), place, "/", group);
 	(void)snprintf(h->top, sizeof(h->top), "%s", place);
+	return true;
 }
 
 int hierarchy_find(struct hierarchy *all, int max, const char *name, const char *v2_place)
 {
 	auto_free char *mounts = read_text(AT_FDCWD, "/proc/self/mountinfo");
 	auto_free char *groups = read_text(AT_FDCWD, "/proc/self/cgroup");
-	struct hierarchy v2 = {0};
-	char *save = NULL;
-	int n = 0;
+	bool has_v2 = false;
+	int n;
 
 	if (!mounts || !groups)
 		return 0;
-	for (char *line = strtok_r(mounts, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
-		struct hierarchy h;
-
-		if (!parse_mount(line, &h, groups))
-			continue;
-		if (h.version == 2)
-			v2 = h;
-		else
-			add_hierarchy(all, max - 1, &n, &h);
-	}
-	if (!v2.version)
-		mount_v2(v2_place, groups, &v2);
-	if (v2.version)
-		all[n++] = v2;
+	n = hierarchy_parse(all, max, mounts, groups);
+	for (int i = 0; i < n; i++)
+		has_v2 = has_v2 || all[i].version == 2;
+	if (!has_v2 && n < max && mount_v2(v2_place, groups, &all[n]))
+		n++;
 	for (int i = 0; i < n; i++) {
 		(void)snprintf(all[i].path, sizeof(all[i].path), "%.400s/%.100s", all[i].base, name);
 		(void)snprintf(all[i].top_path, sizeof(all[i].top_path), "%.400s/%.100s", all[i].top, name);

@@ -26,6 +26,9 @@ struct hierarchy {
 /* Finds the hierarchies of use here, at most `max`, with the folder called `name`. Mounts a cgroup2 on v2_place if none is. */
 int hierarchy_find(struct hierarchy *all, int max, const char *name, const char *v2_place);
 
+/* The pure part of it: texts of /proc/self/mountinfo and /proc/self/cgroup. Fills version, controllers, base and top. */
+int hierarchy_parse(struct hierarchy *all, int max, const char *mountinfo, const char *cgroup);
+
 /* Sweeps the folder if it is there, makes it anew and opens it; in v2 has the controllers handed down to it. -1 with errno. */
 int hierarchy_make(struct hierarchy *h);
 
