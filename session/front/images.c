@@ -13,18 +13,21 @@
 #include "session/base/util.h"
 #include "session/warden/proto.h"
 
-bool images_is_name(const char *name)
-{
-	size_t len = strlen(name);
+#define SUFFIX ".json"
 
+static bool is_name(const char *name, size_t len)
+{
+	/* The root of displays is the server's own. */
+	if (len == strlen("display") && memcmp(name, "display", len) == 0)
+		return false;
 	return len > 0 && len < IMAGE_NAME_SIZE && name[0] >= 'a' && name[0] <= 'z' &&
-	       strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-") == len;
+	       strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-") >= len;
 }
 
 /* NULL when there is none, or none that can be used. */
 static json_t *load(const char *folder, const char *name)
 {
-	auto_free char *path = util_printf("%s/%s/manifest.json", folder, name);
+	auto_free char *path = util_printf("%s/%s.json", folder, name);
 	auto_free char *text = NULL;
 	auto_fd fd = open(path, O_RDONLY | O_CLOEXEC);
 	json_t *manifest = NULL;
@@ -53,7 +56,18 @@ static int compare(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* The names of the folders, in order. */
+/* The length of the name before ".json", or 0. */
+static size_t stem(const char *file)
+{
+	size_t len = strlen(file);
+
+	if (len <= strlen(SUFFIX) || strcmp(file + len - strlen(SUFFIX), SUFFIX) != 0)
+		return 0;
+	len -= strlen(SUFFIX);
+	return is_name(file, len) ? len : 0;
+}
+
+/* The names of the manifests, in order. */
 static size_t list_names(const char *folder, char *names[LIMIT_IMAGES])
 {
 	DIR *dir = opendir(folder);
@@ -61,8 +75,8 @@ static size_t list_names(const char *folder, char *names[LIMIT_IMAGES])
 	size_t n = 0;
 
 	while (dir && n < LIMIT_IMAGES && (entry = readdir(dir)))
-		if (images_is_name(entry->d_name))
-			names[n++] = util_strdup(entry->d_name);
+		if (stem(entry->d_name) > 0)
+			names[n++] = util_printf("%.*s", (int)stem(entry->d_name), entry->d_name);
 	if (dir)
 		(void)closedir(dir);
 	qsort(names, n, sizeof(*names), compare);
@@ -109,7 +123,7 @@ static int refuse(const char *folder, const char *name, struct err *e)
 
 int images_read(const char *folder, const char *name, json_t **manifest, struct err *e)
 {
-	json_t *found = images_is_name(name) ? load(folder, name) : NULL;
+	json_t *found = is_name(name, strlen(name)) ? load(folder, name) : NULL;
 
 	if (!found)
 		return refuse(folder, name, e);

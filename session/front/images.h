@@ -7,20 +7,17 @@
 #define FRONT_IMAGES_H
 
 #include <jansson.h>
-#include <stdbool.h>
 
 #include "session/base/err.h"
 
-/* `name` is of the form that an image may have: a letter, then letters, digits and "-", all lower case. */
-bool images_is_name(const char *name);
-
 /*
- * Reads `folder`/NAME/manifest.json: {"name","hash","apps":[{"name",…}],…}; without its list of packages, which is long. The
- * caller's reference. ERR_NO_IMAGE, with the names that there are and how to build one.
+ * Reads `folder`/NAME.json: {"name","hash","apps":[{"name",…}],…}; without its list of packages, which is long. The caller's
+ * reference. ERR_NO_IMAGE, with the names that there are and how to build one.
  */
 int images_read(const char *folder, const char *name, json_t **manifest, struct err *e);
 
-/* All of them: [{"name","hash","apps":[…]}…] in the order of their names. Folders without a good manifest are left out. The
+/* All of them: [{"name","hash","apps":[…]}…] in the order of their names. Those whose manifest is not good are left out, and the
+ * root of displays. The
  * caller's reference. */
 json_t *images_list(const char *folder);
 

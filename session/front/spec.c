@@ -38,10 +38,10 @@ static const struct field egress_fields[] = {
 static const struct form egress_form = {egress_fields, ARRAY_LEN(egress_fields), NULL};
 
 static const struct field limits_fields[] = {
-	{"cpu", FIELD_NUMBER, false, 0.1, 64, NULL, NULL, "CPUs", "2.0", "processor time"},
-	{"memory_mb", FIELD_INT, false, 256, 262144, NULL, NULL, "MiB", "3072", "memory of the app jail"},
-	{"pids", FIELD_INT, false, 64, 32768, NULL, NULL, NULL, "2048", "processes and threads"},
-	{"disk_mb", FIELD_INT, false, 16, 131072, NULL, NULL, "MiB", NULL, "files; they are in memory: at most half of memory_mb"},
+	{"cpu", FIELD_NUMBER, false, LIMIT_CPU_MIN_MILLI / 1000.0, 64, NULL, NULL, "CPUs", "2.0", "processor time"},
+	{"memory_mb", FIELD_INT, false, LIMIT_MEMORY_MIN_MB, 262144, NULL, NULL, "MiB", "3072", "memory of the app jail"},
+	{"pids", FIELD_INT, false, LIMIT_PIDS_MIN, 32768, NULL, NULL, NULL, "2048", "processes and threads"},
+	{"disk_mb", FIELD_INT, false, LIMIT_DISK_MIN_MB, 131072, NULL, NULL, "MiB", NULL, "files; they are in memory: at most half of memory_mb"},
 	{"exec_ms", FIELD_INT, false, 1, LIMIT_EXEC_MS, NULL, NULL, "ms", "120000", "one command, unless its call says less"},
 };
 static const struct form limits_form = {limits_fields, ARRAY_LEN(limits_fields), "disk_mb is at most half of memory_mb"};

@@ -2,6 +2,7 @@
 /* Tokens. A look-up compares with every hash that there is, so that its time tells nothing. */
 #include "session/front/tokens.h"
 
+#include <ctype.h>
 #include <gnutls/crypto.h>
 #include <gnutls/gnutls.h>
 #include <stdio.h>
@@ -12,6 +13,7 @@
 
 #define RANDOM_BYTES 32
 #define TOKEN_BYTES_MAX 128
+#define CODE_BYTES_MAX 64
 
 struct entry {
 	uint8_t hash[STORE_HASH_BYTES];
@@ -178,6 +180,19 @@ static bool may_try(struct tokens *tokens)
 	return tokens->tries > 0;
 }
 
+/* As the warden made it: people type in lower case, and with or without the dash. */
+static void hash_code(const char *code, uint8_t hash[STORE_HASH_BYTES])
+{
+	char text[CODE_BYTES_MAX];
+	size_t len = 0;
+
+	for (; *code && len < sizeof(text) - 1; code++)
+		if (*code != '-' && *code != ' ')
+			text[len++] = (char)toupper((unsigned char)*code);
+	text[len] = '\0';
+	hash_text(text, hash);
+}
+
 int tokens_trade(struct tokens *tokens, const char *code, char **token, int64_t *expires_ms, struct err *e)
 {
 	uint8_t hash[STORE_HASH_BYTES];
@@ -185,7 +200,7 @@ int tokens_trade(struct tokens *tokens, const char *code, char **token, int64_t 
 
 	if (!may_try(tokens))
 		return err_set(e, ERR_LIMIT, NULL, "too many wrong codes; one try a second is allowed now");
-	hash_text(code, hash);
+	hash_code(code, hash);
 	if (gnutls_memcmp(hash, tokens->code_hash, sizeof(hash)) != 0 || tokens->code_until_ms <= store_now_ms()) {
 		tokens->tries--;
 		return err_set(e, ERR_UNAUTHORIZED, "/code", "this code is wrong, was used already or is older than five minutes");

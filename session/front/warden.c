@@ -88,8 +88,10 @@ static void take_event(struct warden *warden, struct warden_event *event)
 			log_err(LOG_ERROR, &e, "ending %s, which nobody waits for", event->session);
 		break;
 	case WARDEN_FAILED:
+		/* Nobody waits for it any more: it is the end of a session that had not begun. */
+		event->reason = WARDEN_ASKED;
 		if (!answer(warden, event))
-			log_info("the warden refused something about %s: %s", event->session, event->detail);
+			warden->ops->ended(warden->ops->arg, event);
 		break;
 	case WARDEN_ENDED:
 		warden->ops->ended(warden->ops->arg, event);

@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import signal
 import threading
 import time
@@ -724,6 +725,18 @@ def test_a_code_is_checked(server):
         with pytest.raises(Refused) as refused:
             api.call("POST", "/v1/console", body)
         assert (refused.value.status, refused.value.code) == (400, code)
+
+
+def test_a_code_is_traded_once(make_server):
+    server = make_server()
+    code = re.search(r"#code=(\S+)", server.log_text()).group(1)
+    api = Api(server.url, None)
+    answer = api.call("POST", "/v1/console", {"code": code})
+    assert Api(server.url, answer["token"]).call("GET", "/v1/sessions") == {"sessions": []}
+    with pytest.raises(Refused) as refused:
+        api.call("POST", "/v1/console", {"code": code})
+    assert (refused.value.status, refused.value.code) == (401, "unauthorized")
+    assert code not in json.dumps(refused.value.problem) and answer["token"] not in server.log_text()
 
 
 def test_wrong_codes_are_slowed_down(make_server):
