@@ -28,6 +28,9 @@
 /* The socket's buffer, as far as the kernel grants it: xcb writes only while a quarter of it at most is in use, and else blocks. */
 #define SEND_BUFFER_BYTES (512 * 1024)
 
+/* Events handed out in one go; a program that makes more must leave the loop to others, too. */
+#define EVENTS_AT_ONCE 4096
+
 struct xconn_atom_row {
 	struct xconn_atom_row *next;
 	xcb_atom_t atom;
@@ -98,6 +101,22 @@ static void tell_lost(void *arg)
 		x->on_lost(x->on_lost_arg);
 }
 
+static void pump(struct xconn *x);
+
+static void on_soon(void *arg)
+{
+	struct xconn *x = arg;
+
+	x->soon = NULL;
+	pump(x);
+}
+
+static void pump_soon(struct xconn *x)
+{
+	if (!x->lost && !x->soon)
+		x->soon = loop_at(x->loop, util_now_ms(), on_soon, x);
+}
+
 static void lose(struct xconn *x, const char *why)
 {
 	if (x->lost)
@@ -106,6 +125,8 @@ static void lose(struct xconn *x, const char *why)
 	x->lost = true;
 	loop_remove(x->source);
 	x->source = NULL;
+	loop_cancel(x->soon);
+	x->soon = NULL;
 	co_signal(&x->readable);
 	x->tell = loop_at(x->loop, util_now_ms(), tell_lost, x);
 }
@@ -121,9 +142,13 @@ static xcb_generic_event_t *next_event(struct xconn *x)
 /* Reads all that is there, hands out the events and wakes who waits for a reply. */
 static void pump(struct xconn *x)
 {
-	xcb_generic_event_t *event;
+	for (int n = 0; !x->lost; n++) {
+		xcb_generic_event_t *event = n < EVENTS_AT_ONCE ? next_event(x) : NULL;
 
-	while (!x->lost && (event = next_event(x))) {
+		if (n == EVENTS_AT_ONCE)
+			pump_soon(x);
+		if (!event)
+			break;
 		note_answered(x, event->full_sequence);
 		deliver(x, event);
 		free(event);
@@ -172,6 +197,9 @@ void xconn_flush(struct xconn *x)
 	XFlush(x->dpy);
 	xcb_flush(x->xcb);
 	guard_end();
+	/* xcb reads while it writes: what it took from the socket will not wake the loop. */
+	if (xcb_total_read(x->xcb) != x->bytes_read)
+		pump_soon(x);
 }
 
 /* What the libraries would ask for, and wait for, in the middle of a later request is asked for now. */
@@ -238,6 +266,7 @@ void xconn_close(struct xconn *x)
 	xconn_flush(x);
 	loop_remove(x->source);
 	loop_cancel(x->tell);
+	loop_cancel(x->soon);
 	/* XCloseDisplay makes a round trip, which fails at once after this; the server still reads what was sent. */
 	shutdown(xcb_get_file_descriptor(x->xcb), SHUT_RDWR);
 	guard_begin();

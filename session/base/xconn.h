@@ -41,6 +41,7 @@ struct xconn {
 	struct xconn_atom_row *atoms;
 	uint64_t bytes_read;       /* of the server, when readable was last signalled */
 	struct co_event readable;  /* signalled whenever something was read from the server */
+	struct loop_timer *soon;   /* what was read in passing is handed out from the loop */
 	struct loop_timer *tell;   /* on_lost is called from the loop */
 	bool flush_waits;          /* the server's end is full: the flush happens when it reads on */
 	int64_t silent_since_ms;   /* when the first wait that it left unanswered began; 0 when it answers */

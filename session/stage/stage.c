@@ -11,6 +11,8 @@
 #include "session/stage/rows.h"
 
 #define CONNECT_EVERY_MS 5
+#define FIRST_QUIET_MS 300
+#define FIRST_SETTLE_MS 3000
 
 /* What of a spec a stage acts on; the front has checked the rest. */
 static const struct field side_fields[] = {
@@ -201,18 +203,34 @@ static int start_app(struct stage *stage, const char *name, int64_t deadline_ms,
 	return rc;
 }
 
-int stage_start(struct stage *stage, struct err *e)
+/* A window that is mapped is not painted yet, and what is typed then is lost. Bounded: some apps never rest. */
+static int settle(struct stage *stage, struct err *e)
+{
+	bool settled;
+
+	return display_settle(stage->display, FIRST_QUIET_MS, util_now_ms() + FIRST_SETTLE_MS, &settled, e);
+}
+
+static int start_apps(struct stage *stage, struct err *e)
 {
 	const json_t *app;
 	size_t i;
 
+	json_array_foreach(json_object_get(stage->spec, "apps"), i, app)
+		if (start_app(stage, json_string_value(app), util_now_ms() + LIMIT_LAUNCH_MS, e) < 0)
+			return -1;
+	return i > 0 ? settle(stage, e) : 0;
+}
+
+int stage_start(struct stage *stage, struct err *e)
+{
+
 	if (!stage->is_open || stage->state != STAGE_IS_STARTING)
 		return err_set(e, ERR_CONFLICT, NULL, "the session cannot be started now");
-	json_array_foreach(json_object_get(stage->spec, "apps"), i, app)
-		if (start_app(stage, json_string_value(app), util_now_ms() + LIMIT_LAUNCH_MS, e) < 0) {
-			stage_fail(stage, e->msg);
-			return -1;
-		}
+	if (start_apps(stage, e) < 0) {
+		stage_fail(stage, e->msg);
+		return -1;
+	}
 	if (stage->state != STAGE_IS_STARTING)
 		return stage_check_ready(stage, e);
 	stage->state = STAGE_IS_READY;

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <poll.h>
 #include <string.h>
 
 #include <X11/extensions/XTest.h>
@@ -501,6 +502,33 @@ static void test_two_waiters_sleep(void **state)
 	(void)kill(f->server.pid, SIGCONT);
 }
 
+/* xcb reads while it writes: a reply that came in passing wakes its waiter all the same. */
+static void test_reply_read_in_passing(void **state)
+{
+	struct flood run = {.f = *state};
+	struct fixture *f = *state;
+	struct pollfd p = {.fd = xcb_get_file_descriptor(f->x.xcb), .events = POLLIN};
+	int64_t start_ms;
+
+	run.rc = 1;
+	(void)kill(f->server.pid, SIGSTOP);
+	(void)co_start(f->loop, flood, &run);
+	for (int i = 0; i < 5; i++)
+		loop_turn(f->loop, 10);
+	assert_int_equal(run.rc, 1);
+	(void)kill(f->server.pid, SIGCONT);
+	assert_int_equal(poll(&p, 1, 5000), 1); /* the reply is there, and the loop does not know */
+	start_ms = util_now_ms();
+	XTestFakeMotionEvent(f->x.dpy, -1, 1, 1, 0);
+	xconn_flush(&f->x);
+	p.events = POLLIN;
+	assert_int_equal(poll(&p, 1, 0), 0); /* it was read */
+	while (run.rc == 1)
+		loop_turn(f->loop, -1);
+	assert_int_equal(run.rc, 0);
+	assert_true(util_now_ms() - start_ms < 1000);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -511,7 +539,7 @@ int main(void)
 		TEST(test_settle_quiet),          TEST(test_settle_after_drawing), TEST(test_settle_gives_up_at_the_limit),
 		TEST(test_ready_needs_a_manager), TEST(test_ready_needs_paint),    TEST(test_silent_server),
 		TEST(test_requests_without_reply), TEST(test_full_server),         TEST(test_dead_server),
-		TEST(test_two_waiters_sleep),
+		TEST(test_two_waiters_sleep),     TEST(test_reply_read_in_passing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
