@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * glovebox-stage: serves one session's display, input and apps to the front. Started by the warden, which hands it everything; it ends
+ * when the warden does.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+
+#include "sandbox/confine/confine.h"
+#include "session/base/ipc.h"
+#include "session/base/log.h"
+#include "session/base/util.h"
+#include "session/stage/calls.h"
+
+struct program {
+	struct loop *loop;
+	struct stage *stage;
+};
+
+/* Nothing but its end comes on the channel from here on; what comes all the same is closed. */
+static void on_warden(void *arg, uint32_t events)
+{
+	struct program *program = arg;
+	struct stage_label label;
+	size_t n_fds = 0;
+	int fds[1];
+	ssize_t n = ipc_recv(CHILD_WARDEN, &label, sizeof(label), fds, ARRAY_LEN(fds), &n_fds, NULL);
+
+	(void)events;
+	for (size_t i = 0; n > 0 && i < n_fds; i++)
+		util_close_fd(&fds[i]);
+	if (n > 0 || (n < 0 && (errno == EAGAIN || errno == EMSGSIZE)))
+		return;
+	stage_end(program->stage, "the server ended");
+	loop_stop(program->loop);
+}
+
+static json_t *hello(void *arg)
+{
+	return stage_hello(arg);
+}
+
+static int serve(struct ends *ends, struct err *e)
+{
+	struct program program = {.loop = loop_create(e)};
+	struct connections_ops ops = {.hello = hello, .call = calls_take};
+
+	if (!program.loop)
+		return -1;
+	program.stage = stage_create(program.loop, ends);
+	ops.arg = program.stage;
+	program.stage->connections = connections_create(program.loop, CHILD_LISTEN, &ops);
+	(void)loop_add(program.loop, CHILD_WARDEN, EPOLLIN | EPOLLRDHUP, on_warden, &program);
+	loop_run(program.loop);
+	/* Coroutines may still stand on their stacks: the process ends with them, nothing is taken apart. */
+	return 0;
+}
+
+int main(void)
+{
+	struct ends ends;
+	struct err e;
+
+	log_init("glovebox-stage", NULL);
+	(void)signal(SIGPIPE, SIG_IGN);
+	if (confine_enter(&confine_stage, &e) < 0 || ends_receive(&ends, CHILD_WARDEN, &e) < 0) {
+		log_err(LOG_ERROR, &e, "start");
+		return EXIT_FAILURE;
+	}
+	log_init("glovebox-stage", ends.session);
+	if (serve(&ends, &e) < 0) {
+		log_err(LOG_ERROR, &e, "serve");
+		return EXIT_FAILURE;
+	}
+	return EXIT_SUCCESS;
+}
