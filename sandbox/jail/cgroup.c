@@ -103,9 +103,10 @@ int cgroup_create(struct cgroups **out, const char *name, const char *record, co
 {
 	struct cgroups *cgroups = util_zalloc(sizeof(*cgroups));
 
-	hierarchy_sweep_recorded(record);
 	cgroups->record = util_strdup(record);
 	cgroups->n = hierarchy_find(cgroups->all, CGROUP_MAX_HIERARCHIES, name, v2_place);
+	/* Now: what is recorded may lie in a cgroup2 that was mounted a moment ago. */
+	hierarchy_sweep_recorded(record);
 	if (hierarchy_record(record, cgroups->all, cgroups->n, e) < 0) {
 		cgroup_destroy(cgroups);
 		return -1;

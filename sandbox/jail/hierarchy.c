@@ -306,29 +306,28 @@ static int move_to_top(struct hierarchy *h, int base)
 }
 
 /*
- * Controllers are handed down only by groups without processes. We step aside into a leaf of our own; where others are in our
- * group too (a login shell), the folder moves to the top of the hierarchy, where that rule does not hold.
+ * Controllers are handed down only by groups without processes. We step aside into a leaf of our own; where that is not enough,
+ * since others are in our group too (a login shell) or the group itself has fewer controllers than the host, the folder
+ * moves to the top of the hierarchy, where that rule does not hold.
  */
 static int settle_v2(struct hierarchy *h)
 {
 	auto_fd base = open(h->base, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	auto_free char *has = base < 0 ? NULL : read_text(base, "cgroup.controllers");
+	auto_fd top = open(h->top, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	auto_free char *has = top < 0 ? NULL : read_text(top, "cgroup.controllers");
 	unsigned wanted = has ? controllers_in(has) : 0;
 
 	h->can_kill = faccessat(h->dir, "cgroup.kill", W_OK, 0) == 0 && faccessat(h->dir, "cgroup.freeze", W_OK, 0) == 0;
 	if (!wanted)
-		return 0;
+		return 0; /* all of use are in v1 */
 	if (mkdirat(h->dir, WARDEN_LEAF, 0755) < 0)
 		return -1;
 	h->moved = hierarchy_write(h->dir, WARDEN_LEAF "/cgroup.procs", "0") == 0;
 	h->controllers = take_controllers(base);
 	if (h->controllers != wanted && strcmp(h->base, h->top) != 0) {
-		auto_fd top = open(h->top, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-		log_info("cgroup2: other processes share our group, so the sessions' groups go to the top; better is systemd-run --scope -p Delegate=yes");
 		if (move_to_top(h, base) < 0)
 			return -1;
-		h->controllers = top < 0 ? 0 : take_controllers(top);
+		h->controllers = take_controllers(top);
 	}
 	hierarchy_hand_down(h, ".");
 	return 0;
