@@ -290,6 +290,12 @@ def keymap(tmp_path_factory):
     return {codes[name]: re.split(r",\s*", row) for name, row in signs}
 
 
+def test_the_keyboard_is_the_recipes_to_the_byte(tmp_path):
+    source = TREE / "images/recipes/display/keymap/us.xkb"
+    subprocess.run(["setarch", "--addr-no-randomize", "xkbcomp", "-w", "0", "-xkm", source, tmp_path / "us.xkm"], check=True)
+    assert (built("display") / "usr/share/glovebox/keymap/us.xkm").read_bytes() == (tmp_path / "us.xkm").read_bytes()
+
+
 def test_the_keyboard_leaves_codes_for_typing(keymap):
     empty = set(range(8, 256)) - set(keymap)
     assert len(empty) >= 70
