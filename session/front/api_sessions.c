@@ -162,7 +162,7 @@ static int relay(struct request *request, const char *name, int64_t limit_ms, st
 	if (is_agent)
 		session_finish_call(request->session);
 	if (rc == 0)
-		reply_relay(&request->reply, reply, request->head.if_none_match);
+		reply_relay(&request->reply, reply);
 	return rc;
 }
 
