@@ -64,6 +64,19 @@ def test_about(server):
     assert about["limits"]["body_bytes"] == 1024 * 1024
 
 
+def test_actions(server, session):
+    actions = {row["name"]: row for row in session.agent.call("GET", "/v1/actions")["actions"]}
+    assert {"click", "move", "mouse_down", "mouse_up", "drag", "scroll", "key", "key_down", "key_up", "hold_key", "type", "wait",
+            "screenshot", "cursor_position", "windows", "launch", "exec"} <= set(actions)
+    for row in actions.values():
+        assert row["doc"] and row["schema"]["type"] == "object" and row["schema"]["additionalProperties"] is False
+    # The document is what the stage goes by.
+    assert session.do("wait", duration_ms=1)["ok"]
+    with pytest.raises(Refused) as refused:
+        session.act({"action": "wait", "duration_ms": actions["wait"]["schema"]["properties"]["duration_ms"]["maximum"] + 1})
+    assert (refused.value.code, refused.value.pointer) == ("bad_field", "/actions/0/duration_ms")
+
+
 def test_images(server):
     images = {image["name"]: image for image in server.api.call("GET", "/v1/images")["images"]}
     assert "minimal" in images
@@ -141,6 +154,7 @@ def test_a_token_is_required(server):
 
 ROLES = {
     ("GET", "/v1"): "agent viewer controller operator",
+    ("GET", "/v1/actions"): "agent viewer controller operator",
     ("GET", "/v1/images"): "operator",
     ("GET", "/v1/sessions"): "agent viewer controller operator",
     ("POST", "/v1/sessions"): "operator",
