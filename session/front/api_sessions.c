@@ -133,6 +133,21 @@ int api_list(struct request *request, struct err *e)
 	return 0;
 }
 
+static int refuse_ended(const struct session *session, struct err *e)
+{
+	return err_set(e, ERR_GONE, NULL, "the session is %s: %s", session_state_name(session->state), session->reason);
+}
+
+/* A stage that goes is noticed before the warden says why its session ended: that is worth waiting for. */
+static int explain_end(struct session *session, struct err *e)
+{
+	struct err ignored;
+
+	if (e->code == ERR_GONE && session_wait_end(session, util_now_ms() + LIMIT_STATE_MS, &ignored) == 0)
+		return refuse_ended(session, e);
+	return -1;
+}
+
 /* A call that the session must be there for. */
 static int call_stage(struct request *request, const char *name, int64_t limit_ms, struct stage_reply **reply, struct err *e)
 {
@@ -145,8 +160,10 @@ static int call_stage(struct request *request, const char *name, int64_t limit_m
 	if (session->state == SESSION_STARTING)
 		return err_set(e, ERR_NOT_READY, NULL, "the session is still starting");
 	if (session->state != SESSION_READY)
-		return err_set(e, ERR_GONE, NULL, "the session is %s: %s", session_state_name(session->state), session->reason);
-	return stage_call(session->stage, &call, util_now_ms() + limit_ms, reply, e);
+		return refuse_ended(session, e);
+	if (stage_call(session->stage, &call, util_now_ms() + limit_ms, reply, e) < 0)
+		return explain_end(session, e);
+	return 0;
 }
 
 /* The stage's answer, passed on unread. A call of the agent keeps the session from being idle. */
@@ -173,9 +190,11 @@ int api_show(struct request *request, struct err *e)
 		.name = "state", .role = role_name(request->who.role), .token = request->who.name, .request_id = request->id};
 	json_auto_t *state = NULL;
 
-	if (session->state == SESSION_READY &&
-	    stage_ask(session->stage, &call, util_now_ms() + LIMIT_STATE_MS, &state, e) < 0 && session->state == SESSION_READY)
-		return -1;
+	if (session->state == SESSION_READY && stage_ask(session->stage, &call, util_now_ms() + LIMIT_STATE_MS, &state, e) < 0) {
+		(void)explain_end(session, e);
+		if (session->state == SESSION_READY)
+			return -1;
+	}
 	reply_json(&request->reply, 200, describe(session, state));
 	return 0;
 }
