@@ -83,10 +83,6 @@ function remaining(session) {
   return minutes < 1 ? "ends within a minute" : `ends in ${minutes} min`;
 }
 
-function names(list) {
-  return (list || []).map((entry) => (typeof entry === "string" ? entry : entry.name)).filter(Boolean).join(", ");
-}
-
 const watcher = new IntersectionObserver((entries) => {
   for (const entry of entries) {
     const card = cards.get(entry.target.dataset.id);
@@ -134,7 +130,7 @@ function fill(card) {
   node.querySelector(".state").dataset.state = session.state;
   node.querySelector(".id").textContent = session.id;
   node.querySelector(".until").textContent = remaining(session);
-  node.querySelector(".apps").textContent = [names(session.apps), labels].filter(Boolean).join(" · ");
+  node.querySelector(".apps").textContent = [session.apps.map(({app}) => app).join(", "), labels].filter(Boolean).join(" · ");
   node.querySelector(".note").textContent = note;
   node.querySelector(".picture").setAttribute("aria-label", `Screen of session ${session.id}, ${session.image}: enlarge`);
 }

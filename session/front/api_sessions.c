@@ -55,15 +55,28 @@ static json_t *links(const struct session *session)
 	                 "screenshot", json_sprintf("/v1/sessions/%s/screenshot", session->id));
 }
 
+/* The apps that were asked for, in the form in which a stage tells the ones that it started. */
+static json_t *apps_asked(const json_t *spec)
+{
+	json_t *list = json_array(), *app;
+	size_t i;
+
+	json_array_foreach(json_object_get(spec, "apps"), i, app)
+		(void)json_array_append_new(list, json_pack("{s:O}", "app", app));
+	return list;
+}
+
 /* The session as callers see it; `state` is what its stage says of itself, or NULL. */
 static json_t *describe(const struct session *session, const json_t *state)
 {
-	static const char *const from_stage[] = {"display", "space", "at", "held", "apps"};
-	json_t *spec = session->spec;
-	json_t *out = json_pack("{s:s, s:s, s:O, s:O, s:O, s:{s:s, s:I}}", "id", session->id, "state", session_state_name(session->state),
-	                        "image", json_object_get(spec, "image"), "display", json_object_get(spec, "display"), "space",
-	                        json_object_get(spec, "space"), "lease", "holder", "agent", "epoch", (json_int_t)session->hello.epoch);
+	static const char *const from_stage[] = {"space", "at", "held", "apps"};
+	json_t *spec = session->spec, *display = json_copy(json_object_get(spec, "display"));
+	json_t *out = json_pack("{s:s, s:s, s:O, s:o, s:O, s:{s:s, s:I}, s:o}", "id", session->id, "state",
+	                        session_state_name(session->state), "image", json_object_get(spec, "image"), "display", display, "space",
+	                        json_object_get(spec, "space"), "lease", "holder", "agent", "epoch", (json_int_t)session->hello.epoch, "apps",
+	                        apps_asked(spec));
 
+	(void)json_object_update(display, json_object_get(state, "display"));
 	for (size_t i = 0; state && i < ARRAY_LEN(from_stage); i++)
 		if (json_object_get(state, from_stage[i]))
 			set(out, from_stage[i], json_incref(json_object_get(state, from_stage[i])));

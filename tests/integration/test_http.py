@@ -510,6 +510,18 @@ def test_the_answer_of_create(session):
     assert answer["not_in_force"] == ["approval.mode", "record.pictures"]
 
 
+def test_a_session_is_shown_the_same_everywhere(server, make_session):
+    session = make_session(apps=["terminal"], labels={"a": "b"}, display={"width": 1000, "height": 700})
+    shown = server.api.call("GET", session.path)
+    listed = next(row for row in server.api.call("GET", "/v1/sessions")["sessions"] if row["id"] == session.id)
+    assert shown["display"] == listed["display"] == {"width": 1000, "height": 700, "max_width": 1000, "max_height": 700, "layout": "us",
+                                                     "gl": False}
+    assert shown["space"] == listed["space"] == {"width": 1000, "height": 700}
+    assert [app["app"] for app in shown["apps"]] == [app["app"] for app in listed["apps"]] == ["terminal"]
+    assert shown["labels"] == listed["labels"] == {"a": "b"}
+    assert shown["held"] == {"keys": [], "buttons": []}
+
+
 def test_ttl_ends_a_session(make_session, server):
     session = make_session(ttl_s=3)
     shown = until(lambda: (now := server.api.call("GET", session.path))["state"] != "ready" and now)
