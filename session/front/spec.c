@@ -108,12 +108,13 @@ static const struct offer offers[] = {
 	{"approval", "rules", {"[]"}, ERR_UNSUPPORTED, "this version has no approval rules"},
 	{"setup", "commands", {"[]"}, ERR_UNSUPPORTED, "this version has no setup phase"},
 	{"setup", "egress", {"{\"allow\":[],\"mode\":\"none\"}"}, ERR_UNSUPPORTED, "this version has no setup phase"},
-	{"record", "text", {"\"plain\""}, ERR_UNSUPPORTED, "this version's journal keeps typed text"},
+	{"limits", "exec_ms", {"120000"}, ERR_UNSUPPORTED, "in this version each exec has its own timeout_ms"},
 };
 
 /* Defaults of the contract that promise more than this version does: accepted, and named in the session's answer. */
 static const struct offer not_in_force[] = {
 	{"approval", "mode", {"\"sensitive\""}, ERR_NONE, NULL},
+	{"limits", "exec_ms", {"120000"}, ERR_NONE, NULL},
 	{"record", "pictures", {"true"}, ERR_NONE, NULL},
 };
 

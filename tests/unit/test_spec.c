@@ -177,7 +177,7 @@ static void test_what_is_not_given_is_refused(void **state)
 		{"{\"secrets\":[\"login\"]}", "/secrets"},
 		{"{\"setup\":{\"commands\":[[\"true\"]]}}", "/setup/commands"},
 		{"{\"setup\":{\"egress\":{\"mode\":\"open\"}}}", "/setup/egress"},
-		{"{\"record\":{\"text\":\"none\"}}", "/record/text"},
+		{"{\"limits\":{\"exec_ms\":1000}}", "/limits/exec_ms"},
 	};
 
 	(void)state;
@@ -188,7 +188,7 @@ static void test_what_is_not_given_is_refused(void **state)
 	/* The order of members is the caller's. */
 	json_decref(complete("{\"setup\":{\"egress\":{\"allow\":[],\"mode\":\"none\"}}}"));
 	json_decref(complete("{\"approval\":{\"mode\":\"never\"}}"));
-	json_decref(complete("{\"record\":{\"pictures\":false}}"));
+	json_decref(complete("{\"record\":{\"pictures\":false,\"text\":\"none\"}}"));
 }
 
 static void test_what_is_not_in_force_is_named(void **state)
@@ -199,10 +199,11 @@ static void test_what_is_not_in_force_is_named(void **state)
 	json_auto_t *none = spec_not_in_force(honest);
 
 	(void)state;
-	assert_int_equal(json_array_size(named), 2);
+	assert_int_equal(json_array_size(named), 3);
 	assert_string_equal(json_string_value(json_array_get(named, 0)), "approval.mode");
-	assert_string_equal(json_string_value(json_array_get(named, 1)), "record.pictures");
-	assert_int_equal(json_array_size(none), 0);
+	assert_string_equal(json_string_value(json_array_get(named, 1)), "limits.exec_ms");
+	assert_string_equal(json_string_value(json_array_get(named, 2)), "record.pictures");
+	assert_int_equal(json_array_size(none), 1);
 }
 
 static void test_bounds(void **state)
