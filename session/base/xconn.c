@@ -333,22 +333,20 @@ static int wait_readable(struct xconn *x, int64_t since_ms, struct err *e)
 	return err_set(e, ERR_X_SILENT, NULL, "the display did not answer within %d ms", LIMIT_X_WAIT_MS);
 }
 
-/*
- * True when the reply or error is there (or never will be). What else was read with it is handed out at once; that reads more, and
- * what was read then wakes nobody who is not waiting yet: so it is looked at again until nothing came in between.
- */
+/* True when the reply or error is there (or never will be). What else was read with it is handed out at once. A reply that came with
+ * that is asked for again: nobody waits yet whom the pump could wake. */
 static bool poll_reply(struct xconn *x, unsigned int sequence, void **reply, xcb_generic_error_t **error)
 {
-	uint64_t looked_at;
+	uint64_t bytes_read;
 	int there;
 
 	do {
+		bytes_read = x->bytes_read;
 		guard_begin();
 		there = xcb_poll_for_reply(x->xcb, sequence, reply, error);
 		guard_end();
-		looked_at = xcb_total_read(x->xcb);
 		pump(x);
-	} while (!there && !x->lost && xcb_total_read(x->xcb) != looked_at);
+	} while (!there && !x->lost && x->bytes_read != bytes_read);
 	return there != 0;
 }
 

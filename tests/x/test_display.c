@@ -529,6 +529,24 @@ static void test_reply_read_in_passing(void **state)
 	assert_true(util_now_ms() - start_ms < 1000);
 }
 
+static void many_syncs(void *arg)
+{
+	struct flood *run = arg;
+
+	for (int i = 0; i < 20000 && run->rc == 0; i++)
+		run->rc = xconn_sync(&run->f->x, &run->e);
+}
+
+/* A reply that comes between the question for it and the reading of events is not slept over: one such would fail after 2 s. */
+static void test_no_reply_is_slept_over(void **state)
+{
+	struct flood run = {.f = *state};
+
+	xserver_run(run.f->loop, many_syncs, &run);
+	if (run.rc < 0)
+		fail_msg("%s", run.e.msg);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -540,6 +558,7 @@ int main(void)
 		TEST(test_ready_needs_a_manager), TEST(test_ready_needs_paint),    TEST(test_silent_server),
 		TEST(test_requests_without_reply), TEST(test_full_server),         TEST(test_dead_server),
 		TEST(test_two_waiters_sleep),     TEST(test_reply_read_in_passing),
+		TEST(test_no_reply_is_slept_over),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
