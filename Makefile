@@ -63,13 +63,7 @@ $(B)/%.o: %.c Makefile
 	@echo "  CC    $<"
 	@$(CC) $(CFLAGS) -c -o $@ $<
 
-# What the front carries: its page, and the action document, printed from the rows that the stage joins.
-ACTIONS := $(call objs,session/actions display input apps) $(B)/session/stage/rows.o $(B)/libbase.a
-$(B)/actions.json: $(ACTIONS)
-	@$(CC) $(LDFLAGS) -o $(B)/actions $(ACTIONS) $(shell pkg-config --libs $(LIBS_glovebox-stage)) && $(B)/actions >$@
-
-$(B)/session/front/assets.o: CFLAGS += -DACTIONS_JSON='"$(B)/actions.json"'
-$(B)/session/front/assets.o: $(wildcard display/console/*) $(B)/actions.json
+$(B)/session/front/assets.o: $(wildcard display/console/*)
 
 define PROGRAM
 $(B)/$(1): $(call objs,$(DIRS_$(1))) $(B)/libbase.a
@@ -92,7 +86,7 @@ $(B)/$(1): $(B)/tests/$(1).o $(if $(filter x/%,$(1)),$(B)/tests/x/xserver.o) $(c
 endef
 $(foreach t,$(UNIT) $(XTESTS),$(eval $(call TEST,$(t:$(B)/%=%))))
 
-$(B)/unit/test_init_run $(B)/unit/test_exec: | $(B)/glovebox-init $(B)/glovebox-launch
+$(B)/unit/test_init_run $(B)/unit/test_exec $(B)/x/test_launch: | $(B)/glovebox-init $(B)/glovebox-launch
 
 unit-programs: $(UNIT) $(XTESTS)
 

@@ -12,7 +12,7 @@
 
 #define SHOWN_MAX 80
 
-/* Fields that may stand once. */
+/* Fields that may stand once. Without a place they are only counted, in `seen`. */
 struct single {
 	const char *name;
 	size_t place;
@@ -26,6 +26,7 @@ static const struct single singles[] = {
 	{"Content-Length", offsetof(struct head, content_length)},
 	{"Transfer-Encoding", offsetof(struct head, transfer_encoding)},
 	{"Idempotency-Key", offsetof(struct head, idempotency_key)},
+	{"If-None-Match", offsetof(struct head, if_none_match)},
 	{"Upgrade", offsetof(struct head, upgrade)},
 	{"Expect", offsetof(struct head, expect)},
 };

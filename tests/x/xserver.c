@@ -76,7 +76,7 @@ void xserver_start_again(struct xserver *server, int width, int height)
 
 void xserver_start_manager(struct xserver *server)
 {
-	const char *const argv[] = {"openbox", "--config-file", "/dev/null", "--sm-disable", NULL};
+	const char *const argv[] = {"openbox", "--config-file", "images/recipes/display/root/etc/xdg/openbox/rc.xml", "--sm-disable", NULL};
 
 	server->manager = spawn(argv, server->display);
 	assert_true(server->manager > 0);
