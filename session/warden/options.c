@@ -60,8 +60,6 @@ int options_parse(struct options *options, int argc, char **argv, struct err *e)
 		place = (const char **)(void *)((char *)options + row->place);
 		if (!value || !*value)
 			return err_set(e, ERR_BAD_REQUEST, NULL, "option %s takes a value", shown);
-		if (*place)
-			return err_set(e, ERR_BAD_REQUEST, NULL, "option %s is there twice", shown);
 		*place = value;
 	}
 	if (!options->listen)

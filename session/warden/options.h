@@ -11,7 +11,8 @@ struct options {
 	enum options_wish { OPTIONS_RUN, OPTIONS_VERSION, OPTIONS_HELP } wish;
 };
 
-/* Reads the command line: "--name VALUE" or "--name=VALUE". -1 for what is unknown, twice there or without its value. */
+/* Reads the command line: "--name VALUE" or "--name=VALUE". The last of several holds. -1 for what is
+ * unknown or without its value. */
 int options_parse(struct options *options, int argc, char **argv, struct err *e);
 
 /* The text of --help. */

@@ -73,12 +73,18 @@ static int drop_capabilities(struct err *e)
 
 int settle_rights(struct err *e)
 {
-	struct rlimit none = {0, 0};
+	struct rlimit core;
 
 	if (unshare(CLONE_NEWNET) < 0)
 		return err_sys(e, "an empty network namespace");
-	if (setrlimit(RLIMIT_CORE, &none) < 0 || drop_capabilities(e) < 0)
-		return err_sys(e, "limiting the warden");
+	/* The hard limit stays: jails have 1, which it takes to keep a pipe of core_pattern from being run. */
+	if (getrlimit(RLIMIT_CORE, &core) < 0)
+		return err_sys(e, "the limit of core files");
+	core.rlim_cur = 0;
+	if (setrlimit(RLIMIT_CORE, &core) < 0)
+		return err_sys(e, "the limit of core files");
+	if (drop_capabilities(e) < 0)
+		return -1;
 	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return err_sys(e, "prctl");
 	return confine_load(&confine_warden, e);
