@@ -63,7 +63,13 @@ $(B)/%.o: %.c Makefile
 	@echo "  CC    $<"
 	@$(CC) $(CFLAGS) -c -o $@ $<
 
-$(B)/session/front/assets.o: $(wildcard display/console/*)
+# What the front carries: its page, and the action document, printed from the rows that the stage joins.
+ACTIONS := $(call objs,session/actions display input apps) $(B)/session/stage/rows.o $(B)/libbase.a
+$(B)/actions.json: $(ACTIONS)
+	@$(CC) $(LDFLAGS) -o $(B)/actions $(ACTIONS) $(shell pkg-config --libs $(LIBS_glovebox-stage)) && $(B)/actions >$@
+
+$(B)/session/front/assets.o: CFLAGS += -DACTIONS_JSON='"$(B)/actions.json"'
+$(B)/session/front/assets.o: $(wildcard display/console/*) $(B)/actions.json
 
 define PROGRAM
 $(B)/$(1): $(call objs,$(DIRS_$(1))) $(B)/libbase.a

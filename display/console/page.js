@@ -50,6 +50,7 @@ function ask(trouble = "") {
   $("enter").hidden = false;
   $("empty").hidden = true;
   $("leave").hidden = true;
+  $("past").hidden = true;
   $("summary").textContent = "";
   $("trouble").textContent = trouble;
   $("credential").focus();
@@ -70,16 +71,16 @@ async function enter(credential) {
 
 // --- one card for each session ---
 
+function isLive(session) {
+  return session.state !== "ended" && session.state !== "failed";
+}
+
 function remaining(session) {
   if (session.reason) {
     return session.reason.replaceAll("_", " ");
   }
   const minutes = Math.round((Date.parse(session.expires_at) - Date.now()) / 60000);
   return minutes < 1 ? "ends within a minute" : `ends in ${minutes} min`;
-}
-
-function names(list) {
-  return (list || []).map((entry) => (typeof entry === "string" ? entry : entry.name)).filter(Boolean).join(", ");
 }
 
 const watcher = new IntersectionObserver((entries) => {
@@ -97,7 +98,6 @@ function add(session) {
   node.dataset.id = session.id;
   node.querySelector(".picture").addEventListener("click", () => enlarge(session.id));
   cards.set(session.id, card);
-  $("sessions").append(node);
   watcher.observe(node);
   follow(card);
   return card;
@@ -112,16 +112,25 @@ function remove(id) {
   cards.delete(id);
 }
 
+// Newest first, and apart from those that have ended.
+function place(card) {
+  const list = isLive(card.session) ? $("sessions") : $("past").querySelector("ul");
+  if (card.node.parentNode !== list) {
+    list.prepend(card.node);
+  }
+}
+
 function fill(card) {
   const {node, session} = card;
   const labels = Object.entries(session.labels || {}).map(([name, value]) => `${name}=${value}`).join(" ");
   const note = {starting: "starting…", ready: card.url ? "" : "waiting for a picture…"}[session.state] ?? session.state;
+  place(card);
   node.querySelector(".image").textContent = session.image;
   node.querySelector(".state").textContent = session.state;
   node.querySelector(".state").dataset.state = session.state;
   node.querySelector(".id").textContent = session.id;
   node.querySelector(".until").textContent = remaining(session);
-  node.querySelector(".apps").textContent = [names(session.apps), labels].filter(Boolean).join(" · ");
+  node.querySelector(".apps").textContent = [session.apps.map(({app}) => app).join(", "), labels].filter(Boolean).join(" · ");
   node.querySelector(".note").textContent = note;
   node.querySelector(".picture").setAttribute("aria-label", `Screen of session ${session.id}, ${session.image}: enlarge`);
 }
@@ -170,7 +179,8 @@ async function follow(card) {
 
 async function list() {
   const {sessions} = await (await call("/v1/sessions")).json();
-  const live = sessions.filter((session) => session.state === "ready" || session.state === "starting");
+  const live = sessions.filter(isLive);
+  const past = sessions.length - live.length;
   const known = new Set(sessions.map((session) => session.id));
   for (const id of [...cards.keys()]) {
     if (!known.has(id)) {
@@ -183,7 +193,9 @@ async function list() {
     fill(card);
   }
   $("summary").textContent = live.length === 1 ? "1 live session" : `${live.length} live sessions`;
-  $("empty").hidden = sessions.length > 0;
+  $("past").hidden = past === 0;
+  $("past").querySelector("summary").textContent = past === 1 ? "1 session has ended" : `${past} sessions have ended`;
+  $("empty").hidden = live.length > 0;
 }
 
 async function keepListing() {

@@ -11,6 +11,7 @@ struct request;
 int api_live(struct request *request, struct err *e);
 int api_ready(struct request *request, struct err *e);
 int api_about(struct request *request, struct err *e);
+int api_actions(struct request *request, struct err *e);
 int api_images(struct request *request, struct err *e);
 int api_trade_code(struct request *request, struct err *e);
 int api_page(struct request *request, struct err *e);

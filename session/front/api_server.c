@@ -85,13 +85,25 @@ int api_trade_code(struct request *request, struct err *e)
 	return 0;
 }
 
-int api_page(struct request *request, struct err *e)
+static int send_asset(struct request *request, struct err *e)
 {
 	const struct asset *asset = assets_find(request->route->path);
 
 	if (!asset)
 		return err_set(e, ERR_NOT_FOUND, NULL, "there is no such file");
 	reply_text(&request->reply, asset->type, asset->start, (size_t)(asset->end - asset->start));
-	request->reply.is_page = true;
 	return 0;
+}
+
+int api_actions(struct request *request, struct err *e)
+{
+	return send_asset(request, e);
+}
+
+int api_page(struct request *request, struct err *e)
+{
+	int rc = send_asset(request, e);
+
+	request->reply.is_page = rc == 0;
+	return rc;
 }

@@ -55,15 +55,28 @@ static json_t *links(const struct session *session)
 	                 "screenshot", json_sprintf("/v1/sessions/%s/screenshot", session->id));
 }
 
+/* The apps that were asked for, in the form in which a stage tells the ones that it started. */
+static json_t *apps_asked(const json_t *spec)
+{
+	json_t *list = json_array(), *app;
+	size_t i;
+
+	json_array_foreach(json_object_get(spec, "apps"), i, app)
+		(void)json_array_append_new(list, json_pack("{s:O}", "app", app));
+	return list;
+}
+
 /* The session as callers see it; `state` is what its stage says of itself, or NULL. */
 static json_t *describe(const struct session *session, const json_t *state)
 {
-	static const char *const from_stage[] = {"display", "space", "at", "held", "apps"};
-	json_t *spec = session->spec;
-	json_t *out = json_pack("{s:s, s:s, s:O, s:O, s:O, s:{s:s, s:I}}", "id", session->id, "state", session_state_name(session->state),
-	                        "image", json_object_get(spec, "image"), "display", json_object_get(spec, "display"), "space",
-	                        json_object_get(spec, "space"), "lease", "holder", "agent", "epoch", (json_int_t)session->hello.epoch);
+	static const char *const from_stage[] = {"space", "at", "held", "apps"};
+	json_t *spec = session->spec, *display = json_copy(json_object_get(spec, "display"));
+	json_t *out = json_pack("{s:s, s:s, s:O, s:o, s:O, s:{s:s, s:I}, s:o}", "id", session->id, "state",
+	                        session_state_name(session->state), "image", json_object_get(spec, "image"), "display", display, "space",
+	                        json_object_get(spec, "space"), "lease", "holder", "agent", "epoch", (json_int_t)session->hello.epoch, "apps",
+	                        apps_asked(spec));
 
+	(void)json_object_update(display, json_object_get(state, "display"));
 	for (size_t i = 0; state && i < ARRAY_LEN(from_stage); i++)
 		if (json_object_get(state, from_stage[i]))
 			set(out, from_stage[i], json_incref(json_object_get(state, from_stage[i])));
@@ -133,6 +146,21 @@ int api_list(struct request *request, struct err *e)
 	return 0;
 }
 
+static int refuse_ended(const struct session *session, struct err *e)
+{
+	return err_set(e, ERR_GONE, NULL, "the session is %s: %s", session_state_name(session->state), session->reason);
+}
+
+/* A stage that goes is noticed before the warden says why its session ended: that is worth waiting for. */
+static int explain_end(struct session *session, struct err *e)
+{
+	struct err ignored;
+
+	if (e->code == ERR_GONE && session_wait_end(session, util_now_ms() + LIMIT_STATE_MS, &ignored) == 0)
+		return refuse_ended(session, e);
+	return -1;
+}
+
 /* A call that the session must be there for. */
 static int call_stage(struct request *request, const char *name, int64_t limit_ms, struct stage_reply **reply, struct err *e)
 {
@@ -145,8 +173,10 @@ static int call_stage(struct request *request, const char *name, int64_t limit_m
 	if (session->state == SESSION_STARTING)
 		return err_set(e, ERR_NOT_READY, NULL, "the session is still starting");
 	if (session->state != SESSION_READY)
-		return err_set(e, ERR_GONE, NULL, "the session is %s: %s", session_state_name(session->state), session->reason);
-	return stage_call(session->stage, &call, util_now_ms() + limit_ms, reply, e);
+		return refuse_ended(session, e);
+	if (stage_call(session->stage, &call, util_now_ms() + limit_ms, reply, e) < 0)
+		return explain_end(session, e);
+	return 0;
 }
 
 /* The stage's answer, passed on unread. A call of the agent keeps the session from being idle. */
@@ -162,7 +192,7 @@ static int relay(struct request *request, const char *name, int64_t limit_ms, st
 	if (is_agent)
 		session_finish_call(request->session);
 	if (rc == 0)
-		reply_relay(&request->reply, reply, request->head.if_none_match);
+		reply_relay(&request->reply, reply);
 	return rc;
 }
 
@@ -173,9 +203,11 @@ int api_show(struct request *request, struct err *e)
 		.name = "state", .role = role_name(request->who.role), .token = request->who.name, .request_id = request->id};
 	json_auto_t *state = NULL;
 
-	if (session->state == SESSION_READY &&
-	    stage_ask(session->stage, &call, util_now_ms() + LIMIT_STATE_MS, &state, e) < 0 && session->state == SESSION_READY)
-		return -1;
+	if (session->state == SESSION_READY && stage_ask(session->stage, &call, util_now_ms() + LIMIT_STATE_MS, &state, e) < 0) {
+		(void)explain_end(session, e);
+		if (session->state == SESSION_READY)
+			return -1;
+	}
 	reply_json(&request->reply, 200, describe(session, state));
 	return 0;
 }

@@ -12,7 +12,7 @@
 
 #define SHOWN_MAX 80
 
-/* Fields that may stand once. Without a place they are only counted, in `seen`. */
+/* Fields that may stand once. */
 struct single {
 	const char *name;
 	size_t place;
@@ -26,7 +26,6 @@ static const struct single singles[] = {
 	{"Content-Length", offsetof(struct head, content_length)},
 	{"Transfer-Encoding", offsetof(struct head, transfer_encoding)},
 	{"Idempotency-Key", offsetof(struct head, idempotency_key)},
-	{"If-None-Match", offsetof(struct head, if_none_match)},
 	{"Upgrade", offsetof(struct head, upgrade)},
 	{"Expect", offsetof(struct head, expect)},
 };

@@ -82,10 +82,9 @@ void reply_refusal(struct reply *reply, const struct err *e, const char *request
 		reply_header(reply, "Retry-After", "1");
 }
 
-void reply_relay(struct reply *reply, struct stage_reply *stream, const char *etag)
+void reply_relay(struct reply *reply, struct stage_reply *stream)
 {
 	const json_t *headers = stage_reply_headers(stream);
-	const char *own_etag = json_string_value(json_object_get(headers, "ETag"));
 	const char *name;
 	json_t *value;
 
@@ -97,13 +96,6 @@ void reply_relay(struct reply *reply, struct stage_reply *stream, const char *et
 		reply_header(reply, name, json_string_value(value));
 	if (strcmp(reply->type, "application/octet-stream") == 0)
 		reply_header(reply, "Content-Disposition", "attachment");
-	if (reply->status == 200 && etag && own_etag && strcmp(etag, own_etag) == 0) {
-		stage_reply_finish(stream);
-		reply->stream = NULL;
-		reply->status = 304;
-		reply->type = NULL;
-		reply->text = "";
-	}
 }
 
 void reply_header(struct reply *reply, const char *name, const char *value)

@@ -30,8 +30,8 @@ void reply_json(struct reply *reply, int status, json_t *taken); /* the object's
 void reply_empty(struct reply *reply, int status);
 void reply_text(struct reply *reply, const char *type, const char *text, size_t len); /* 200; text stays the caller's */
 void reply_refusal(struct reply *reply, const struct err *e, const char *request_id);
-/* The stage's reply (taken): its status, type and headers; 304 when `etag` is that of the picture. */
-void reply_relay(struct reply *reply, struct stage_reply *stream, const char *etag);
+/* The stage's reply (taken): its status, type, headers and body. */
+void reply_relay(struct reply *reply, struct stage_reply *stream);
 
 void reply_header(struct reply *reply, const char *name, const char *value);
 

@@ -22,6 +22,7 @@ const struct route routes[] = {
 	{"GET", "/livez", ROUTE_PUBLIC, ALL, api_live, NULL, "200 while the server answers at all"},
 	{"GET", "/readyz", ROUTE_PUBLIC, ALL, api_ready, NULL, "200 while sessions can be made, else 503"},
 	{"GET", "/v1", 0, ALL, api_about, NULL, "version, limits, errors, routes"},
+	{"GET", "/v1/actions", 0, ALL, api_actions, NULL, "every action with its JSON Schema"},
 	{"GET", "/v1/images", 0, OPERATOR, api_images, NULL, "the images that sessions can start from"},
 	{"POST", "/v1/console", ROUTE_PUBLIC | ROUTE_BODY, ALL, api_trade_code, NULL, "trades a one-use code for a token"},
 	{"GET", "/v1/sessions", 0, ALL, api_list, NULL, "the sessions that this token may see"},

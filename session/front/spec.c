@@ -189,17 +189,26 @@ static void fill_dependent(json_t *spec)
 		(void)json_object_set_new(spec, "space", json_pack("{s:I, s:I}", "width", (json_int_t)width, "height", (json_int_t)height));
 }
 
+/* The X server starts at the maximum, and nothing here makes it smaller yet. */
+static int check_maximum(const char *path, long max, long start, struct err *e)
+{
+	if (max < start)
+		return err_set(e, ERR_BAD_FIELD, path, "%ld is below the size of %ld at the start", max, start);
+	if (max > start)
+		return err_set(e, ERR_UNSUPPORTED, path, "%ld is not offered: this version does not resize, it must be the %ld of the start", max,
+		               start);
+	return 0;
+}
+
 static int check_between(const json_t *spec, struct err *e)
 {
 	const json_t *display = json_object_get(spec, "display"), *limits = json_object_get(spec, "limits");
 	long width = form_int(display, "width", 0), height = form_int(display, "height", 0);
 	long memory_mb = form_int(limits, "memory_mb", 0), disk_mb = form_int(limits, "disk_mb", 0);
 
-	if (form_int(display, "max_width", 0) < width)
-		return err_set(e, ERR_BAD_FIELD, "/display/max_width", "%ld is below the width of %ld", form_int(display, "max_width", 0), width);
-	if (form_int(display, "max_height", 0) < height)
-		return err_set(e, ERR_BAD_FIELD, "/display/max_height", "%ld is below the height of %ld", form_int(display, "max_height", 0),
-		               height);
+	if (check_maximum("/display/max_width", form_int(display, "max_width", 0), width, e) < 0 ||
+	    check_maximum("/display/max_height", form_int(display, "max_height", 0), height, e) < 0)
+		return -1;
 	if (disk_mb > memory_mb / 2)
 		return err_set(e, ERR_BAD_FIELD, "/limits/disk_mb", "%ld is more than half of memory_mb, which is %ld: files are in memory",
 		               disk_mb, memory_mb);

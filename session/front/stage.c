@@ -133,7 +133,7 @@ static const char *safe_type(const char *type)
 
 static bool is_safe_header(const char *name, const char *value)
 {
-	if (strncmp(name, "Glovebox-", 9) != 0 && strcmp(name, "ETag") != 0 && strcmp(name, "Retry-After") != 0)
+	if (strncmp(name, "Glovebox-", 9) != 0 && strcmp(name, "Retry-After") != 0)
 		return false;
 	for (const char *at = name; *at; at++)
 		if ((*at < 'a' || *at > 'z') && (*at < 'A' || *at > 'Z') && *at != '-')

@@ -64,6 +64,19 @@ def test_about(server):
     assert about["limits"]["body_bytes"] == 1024 * 1024
 
 
+def test_actions(server, session):
+    actions = {row["name"]: row for row in session.agent.call("GET", "/v1/actions")["actions"]}
+    assert {"click", "move", "mouse_down", "mouse_up", "drag", "scroll", "key", "key_down", "key_up", "hold_key", "type", "wait",
+            "screenshot", "cursor_position", "windows", "launch", "exec"} <= set(actions)
+    for row in actions.values():
+        assert row["doc"] and row["schema"]["type"] == "object" and row["schema"]["additionalProperties"] is False
+    # The document is what the stage goes by.
+    assert session.do("wait", duration_ms=1)["ok"]
+    with pytest.raises(Refused) as refused:
+        session.act({"action": "wait", "duration_ms": actions["wait"]["schema"]["properties"]["duration_ms"]["maximum"] + 1})
+    assert (refused.value.code, refused.value.pointer) == ("bad_field", "/actions/0/duration_ms")
+
+
 def test_images(server):
     images = {image["name"]: image for image in server.api.call("GET", "/v1/images")["images"]}
     assert "minimal" in images
@@ -141,6 +154,7 @@ def test_a_token_is_required(server):
 
 ROLES = {
     ("GET", "/v1"): "agent viewer controller operator",
+    ("GET", "/v1/actions"): "agent viewer controller operator",
     ("GET", "/v1/images"): "operator",
     ("GET", "/v1/sessions"): "agent viewer controller operator",
     ("POST", "/v1/sessions"): "operator",
@@ -496,6 +510,18 @@ def test_the_answer_of_create(session):
     assert answer["not_in_force"] == ["approval.mode", "limits.exec_ms", "record.pictures"]
 
 
+def test_a_session_is_shown_the_same_everywhere(server, make_session):
+    session = make_session(apps=["terminal"], labels={"a": "b"}, display={"width": 1000, "height": 700})
+    shown = server.api.call("GET", session.path)
+    listed = next(row for row in server.api.call("GET", "/v1/sessions")["sessions"] if row["id"] == session.id)
+    assert shown["display"] == listed["display"] == {"width": 1000, "height": 700, "max_width": 1000, "max_height": 700, "layout": "us",
+                                                     "gl": False}
+    assert shown["space"] == listed["space"] == {"width": 1000, "height": 700}
+    assert [app["app"] for app in shown["apps"]] == [app["app"] for app in listed["apps"]] == ["terminal"]
+    assert shown["labels"] == listed["labels"] == {"a": "b"}
+    assert shown["held"] == {"keys": [], "buttons": []}
+
+
 def test_ttl_ends_a_session(make_session, server):
     session = make_session(ttl_s=3)
     shown = until(lambda: (now := server.api.call("GET", session.path))["state"] != "ready" and now)
@@ -562,6 +588,30 @@ def test_the_end_of_a_session_answers_its_parked_calls(server, make_session):
     assert results, "the call is still open"
     answer = results[0]
     assert isinstance(answer, Refused) and answer.code in ("session_gone", "cancelled") or answer["ok"] is False
+
+
+def stage_of(server, session):
+    """The process id of a session's stage, which its control group names."""
+    for entry in pathlib.Path("/proc").iterdir():
+        try:
+            if (entry / "comm").read_text() == "glovebox-stage\n" and session.id in (entry / "cgroup").read_text():
+                return int(entry.name)
+        except OSError:
+            continue
+    return None
+
+
+def test_a_stage_that_is_killed_answers_its_parked_calls(server, make_session):
+    session = make_session()
+    thread, results = in_thread(lambda: session.try_act({"action": "wait", "duration_ms": 30000}))
+    time.sleep(0.3)
+    os.kill(stage_of(server, session), signal.SIGKILL)
+    thread.join(10)
+    assert results, "the call is still open"
+    assert (results[0].status, results[0].code) == (503, "session_gone")
+    assert "stage_died" in results[0].problem["detail"]
+    shown = server.api.call("GET", session.path)
+    assert (shown["state"], shown["reason"]) == ("failed", "stage_died")
 
 
 def test_a_caller_that_leaves_a_create_leaves_no_session(server):

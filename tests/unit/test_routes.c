@@ -26,6 +26,7 @@ static const struct {
 	{"GET", "/livez", "public"},
 	{"GET", "/readyz", "public"},
 	{"GET", "/v1", "avco"},
+	{"GET", "/v1/actions", "avco"},
 	{"GET", "/v1/images", "o"},
 	{"POST", "/v1/console", "public"},
 	{"GET", "/v1/sessions", "avco"},

@@ -163,6 +163,8 @@ static void test_what_is_not_given_is_refused(void **state)
 	} rows[] = {
 		{"{\"display\":{\"layout\":\"de\"}}", "/display/layout"},
 		{"{\"display\":{\"gl\":true}}", "/display/gl"},
+		{"{\"display\":{\"width\":1280,\"max_width\":1920}}", "/display/max_width"},
+		{"{\"display\":{\"max_height\":801}}", "/display/max_height"},
 		{"{\"guard\":\"last\"}", "/guard"},
 		{"{\"lease\":\"human\"}", "/lease"},
 		{"{\"filesystem\":\"readonly\"}", "/filesystem"},
@@ -251,14 +253,14 @@ static void test_apps_are_of_the_catalogue(void **state)
 static void test_the_warden_gets_numbers(void **state)
 {
 	json_auto_t *manifest = json_pack("{s:s}", "hash", "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff");
-	json_auto_t *spec = complete("{\"image\":\"minimal\",\"display\":{\"width\":800,\"max_width\":1000},\"limits\":{\"cpu\":1.5},\"ttl_s\":60}");
+	json_auto_t *spec = complete("{\"image\":\"minimal\",\"display\":{\"width\":1000},\"limits\":{\"cpu\":1.5},\"ttl_s\":60}");
 	struct warden_create create;
 
 	(void)state;
 	spec_for_warden(spec, manifest, &create);
 	assert_string_equal(create.image, "minimal");
 	assert_int_equal(strlen(create.image_hash), 64);
-	assert_int_equal(create.width_px, 1000); /* Xvfb cannot grow */
+	assert_int_equal(create.width_px, 1000);
 	assert_int_equal(create.height_px, 800);
 	assert_int_equal(create.cpu_milli, 1500);
 	assert_int_equal(create.memory_mb, 3072);

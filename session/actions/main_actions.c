@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Prints the action document, made of the rows that the stage joins. Runs while Glovebox is built: the front carries the document
+ * without linking what the rows do.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "apps/apps.h"
+#include "display/display.h"
+#include "input/input.h"
+#include "session/stage/rows.h"
+
+int main(void)
+{
+	const struct action_set sets[] = {
+		{input_rows, input_n_rows, NULL},
+		{rows_own, rows_n_own, NULL},
+		{display_rows, display_n_rows, NULL},
+		{apps_rows, apps_n_rows, NULL},
+	};
+	json_auto_t *document = action_document(sets, sizeof(sets) / sizeof(sets[0]));
+
+	return json_dumpf(document, stdout, JSON_COMPACT) == 0 && putchar('\n') != EOF && fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
