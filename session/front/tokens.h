@@ -45,8 +45,8 @@ void tokens_forget(struct tokens *tokens, const char *session);
 /* Notes the one-use code of this start (printed as XXXX-XXXX; the hash is of its eight signs); all zero is none. */
 int tokens_note_code(struct tokens *tokens, const uint8_t hash[STORE_HASH_BYTES], struct err *e);
 
-/* Trades the code, in any case and with or without its dash, for an operator's token with a life of LIMIT_CONSOLE_TOKEN_MS. ERR_UNAUTHORIZED for any other code,
- * ERR_LIMIT after too many of those. */
+/* Trades the code, in any case and with or without its dash, for an operator's token with a life of LIMIT_CONSOLE_TOKEN_MS.
+ * ERR_UNAUTHORIZED for any other code, ERR_LIMIT after too many of those. */
 int tokens_trade(struct tokens *tokens, const char *code, char **token, int64_t *expires_ms, struct err *e);
 
 /* Wipes and frees a token's text. NULL is fine. */

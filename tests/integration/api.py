@@ -3,6 +3,7 @@
 import http.client
 import io
 import json
+import threading
 import urllib.parse
 
 from PIL import Image
@@ -122,3 +123,18 @@ class Session:
 
     def end(self):
         self.api.call("DELETE", self.path)
+
+
+def in_thread(function, *args):
+    """Runs a function beside the test; the thread, and the list that its result or refusal comes into."""
+    results = []
+
+    def run():
+        try:
+            results.append(function(*args))
+        except Refused as refused:
+            results.append(refused)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    return thread, results

@@ -3,6 +3,8 @@
 import json
 import socket
 
+PROBLEM = "application/problem+json"
+
 
 class Answer:
     def __init__(self, status, headers, body):
@@ -100,3 +102,22 @@ def ask(api, data, has_body=True):
     with Wire(api.address) as wire:
         wire.send(data)
         return wire.answer(has_body)
+
+
+def post(api, target, body, **fields):
+    """The bytes of a POST of JSON text."""
+    body = body if isinstance(body, bytes) else body.encode()
+    fields = {"content_type": "application/json", "content_length": len(body), **fields}
+    return head(api, "POST", target, **fields).encode() + body
+
+
+def assert_problem(answer, status, code):
+    assert answer is not None, "the connection was closed without a reply"
+    assert (answer.status, answer.headers["content-type"]) == (status, PROBLEM), answer.body
+    problem = answer.json
+    assert problem["code"] == code, problem
+    assert problem["status"] == status
+    assert problem["fix"] in ("caller", "later", "human", "operator", "nobody")
+    assert problem["request_id"] == answer.headers["x-request-id"]
+    assert problem["title"] and problem["detail"] and problem["type"]
+    return problem
