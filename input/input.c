@@ -284,7 +284,7 @@ static int run_key(struct action_run *run, struct err *e)
 	struct chord chord;
 	struct grip grip;
 
-	if (chord_of(run->args, "keys", &chord, e) < 0)
+	if (chord_of(run->args, "keys", &chord, e) < 0 || keyboard_settle(&input->keyboard, e) < 0)
 		return -1;
 	for (long i = form_int(run->args, "repeat", 1); i > 0; i--)
 		if (keyboard_press(&input->keyboard, &chord, &grip, e) < 0 || finish(input, &grip, 0, e) < 0)
@@ -300,7 +300,8 @@ static int run_key_down(struct action_run *run, struct err *e)
 	struct chord chord;
 	struct grip grip;
 
-	if (chord_of(run->args, "keys", &chord, e) < 0 || keyboard_press(&input->keyboard, &chord, &grip, e) < 0)
+	if (chord_of(run->args, "keys", &chord, e) < 0 || keyboard_settle(&input->keyboard, e) < 0 ||
+	    keyboard_press(&input->keyboard, &chord, &grip, e) < 0)
 		return -1;
 	return xconn_sync(input->x, e);
 }
@@ -329,7 +330,7 @@ static int run_hold_key(struct action_run *run, struct err *e)
 	int rc;
 
 	if (check_duration(run, duration_ms, e) < 0 || chord_of(run->args, "keys", &chord, e) < 0 ||
-	    keyboard_press(&input->keyboard, &chord, &grip, e) < 0)
+	    keyboard_settle(&input->keyboard, e) < 0 || keyboard_press(&input->keyboard, &chord, &grip, e) < 0)
 		return -1;
 	xconn_flush(input->x);
 	rc = co_wait_until(util_now_ms() + duration_ms, e);
@@ -351,7 +352,7 @@ static int run_type(struct action_run *run, struct err *e)
 		.delay_ms = form_int(run->args, "delay_ms", 0),
 		.deadline_ms = run->deadline_ms,
 	};
-	int rc = typing_run(&input->keyboard, &typing, e);
+	int rc = keyboard_settle(&input->keyboard, e) < 0 ? -1 : typing_run(&input->keyboard, &typing, e);
 
 	json_object_set_new(run->result, "delivered", json_integer((json_int_t)typing.delivered));
 	if (typing.note)

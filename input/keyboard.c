@@ -164,6 +164,26 @@ static void press(struct keyboard *keyboard, uint8_t keycode, uint32_t keysym, u
 		grip->keycodes[grip->n++] = keycode;
 }
 
+int keyboard_settle(struct keyboard *keyboard, struct err *e)
+{
+	struct ping_target active;
+
+	if (!keyboard->has_shortcut)
+		return 0;
+	keyboard->has_shortcut = false;
+	if (ping_aim(&keyboard->ping, &active, e) < 0 || ping_wait(&keyboard->ping, &active, e) < 0)
+		return -1;
+	return co_wait_until(util_now_ms() + SHORTCUT_SETTLE_MS, e);
+}
+
+static bool is_shortcut(const struct found *found, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (found[i].modifier && found[i].keysym != XKB_KEY_Shift_L && found[i].keysym != XKB_KEY_Shift_R)
+			return true;
+	return false;
+}
+
 int keyboard_press(struct keyboard *keyboard, const struct chord *chord, struct grip *grip, struct err *e)
 {
 	struct found found[LIMIT_CHORD_KEYS];
@@ -180,6 +200,7 @@ int keyboard_press(struct keyboard *keyboard, const struct chord *chord, struct 
 			press(keyboard, keyboard->map.shift_keycode, XKB_KEY_Shift_L, found[i].keysym, grip);
 		press(keyboard, found[i].keycode, found[i].keysym, found[i].keysym, grip);
 	}
+	keyboard->has_shortcut = is_shortcut(found, chord->n);
 	return 0;
 }
 
