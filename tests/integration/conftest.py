@@ -172,8 +172,25 @@ def server(prepared, tmp_path_factory):
     server.stop()
 
 
+FAILED = pytest.StashKey()
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    report = (yield).get_result()
+    if call.when == "call":
+        item.stash[FAILED] = report.failed
+
+
+def show(session, folder):
+    """Leaves a picture of a session whose test failed, and says where."""
+    picture = folder / f"{session.id}.png"
+    session.shot().save(picture)
+    print(f"session {session.id} looked like this: {picture}\n{session.windows()}")
+
+
 @pytest.fixture
-def make_session(server):
+def make_session(server, request, tmp_path):
     """Makes sessions that end with the test."""
     made = []
 
@@ -185,8 +202,11 @@ def make_session(server):
     yield make
     alive = server.live_sessions()
     for session in made:
-        if session.id in alive:
-            session.end()
+        if session.id not in alive:
+            continue
+        if request.node.stash.get(FAILED, False):
+            show(session, tmp_path)
+        session.end()
 
 
 @pytest.fixture

@@ -22,14 +22,14 @@ sub answer {
 
 while (my $client = $listener->accept) {
     my $request = <$client> // next;
-    my $length = 0;
-    while (defined(my $line = <$client>) and $line !~ /^\r?\n$/) {
+    my ($length, $line, $body) = (0);
+    while (defined($line = <$client>) and $line !~ /^\r?\n$/) {
         $length = $1 if $line =~ /^Content-Length:\s*(\d+)/i;
     }
     if ($request =~ m{^GET / }) {
         answer($client, '200 OK', $page);
     } elsif ($request =~ /^POST /) {
-        read $client, my $body, $length;
+        read $client, $body, $length;
         open my $file, '>>', 'received' or die;
         print $file $body;
         close $file;

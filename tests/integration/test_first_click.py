@@ -21,8 +21,10 @@ def serve_form(session, port=8000):
 
 
 def open_page(session, url):
-    """Types the address into the browser, as a person would."""
-    session.act({"action": "key", "keys": "ctrl+l"}, {"action": "type", "text": url + "\n"})
+    """Types the address into the browser. Firefox first offers a shortcut to the page, so the address bar has the focus only when
+    the page has answered: that is waited for."""
+    session.act({"action": "key", "keys": "ctrl+l"}, observe={"picture": "none"})
+    session.do("type", text=url + "\n")
 
 
 def find(session, colour):
