@@ -18,8 +18,8 @@ INIT_VARS := $(if $(findstring clang,$(CC)),-ftrivial-auto-var-init=pattern,-ftr
 
 OPT_release := -O2 -g -D_FORTIFY_SOURCE=3
 OPT_debug   := -O1 -g -D_FORTIFY_SOURCE=3
-OPT_asan    := -O1 -g -fsanitize=address,undefined -fno-omit-frame-pointer
-OPT_ubsan   := -O1 -g -fsanitize=undefined -fno-sanitize-recover
+OPT_asan    := -O1 -g -fsanitize=address,undefined -fno-omit-frame-pointer -DCONFINE_SANITIZER
+OPT_ubsan   := -O1 -g -fsanitize=undefined -fno-sanitize-recover -DCONFINE_SANITIZER
 
 PKGS := jansson libseccomp libmicrohttpd libpng x11 x11-xcb xtst xcb xcb-shm xcb-damage xcb-xfixes xcb-res xcb-xkb xkbcommon sqlite3 \
         libcurl gnutls

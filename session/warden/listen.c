@@ -174,7 +174,7 @@ int listen_open(const char *where, int *out, char *url, size_t url_size, struct 
 		return err_sys(e, "a socket");
 	if (bind(fd, &address.any, len) < 0 || listen(fd, BACKLOG) < 0) {
 		unsigned port = ntohs(address.any.sa_family == AF_INET ? address.v4.sin_port : address.v6.sin6_port);
-		char holder[160];
+		char holder[400];
 
 		if (errno != EADDRINUSE)
 			return err_sys(e, "listening on %s", where);
