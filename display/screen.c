@@ -80,7 +80,8 @@ static int make_segment(struct display *display, struct err *e)
 	auto_fd fd = memfd_create("picture", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	void *shared;
 
-	if (fd < 0 || ftruncate(fd, (off_t)bytes) < 0 || fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0)
+	/* Made longer, not cut to length: the stage's filter has no call that could cut its journal. */
+	if (fd < 0 || fallocate(fd, 0, 0, (off_t)bytes) < 0 || fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0)
 		return err_sys(e, "making the picture segment");
 	shared = mmap(NULL, bytes, PROT_READ, MAP_SHARED, fd, 0);
 	if (shared == MAP_FAILED)

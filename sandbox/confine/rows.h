@@ -45,7 +45,7 @@
 #define ROWS_FILES \
 	PLAIN(access), PLAIN(faccessat), PLAIN(faccessat2), PLAIN(getcwd), PLAIN(getdents64), PLAIN(ioctl), PLAIN(lstat), \
 	PLAIN(open), PLAIN(openat), PLAIN(openat2), PLAIN(pread64), PLAIN(readlink), PLAIN(readlinkat), PLAIN(stat), PLAIN(statfs), \
-	PLAIN(fstatfs), PLAIN(statx), PLAIN(fdatasync), PLAIN(fsync), PLAIN(memfd_create), PLAIN(ftruncate)
+	PLAIN(fstatfs), PLAIN(statx), PLAIN(fdatasync), PLAIN(fsync), PLAIN(memfd_create)
 
 /* What a process that was taken over would try first: told apart from calls that a library merely probes for. */
 #define ROWS_DANGEROUS \

@@ -84,6 +84,14 @@ static int open_programs(struct warden *warden, int *launch, struct err *e)
 	return 0;
 }
 
+/* Makes a folder, or takes the one that is there. Images are no secret, and the front must read their manifests. */
+static int make_open_folder(const char *path, struct err *e)
+{
+	if (mkdir(path, 0755) == 0)
+		return chmod(path, 0755) < 0 ? err_sys(e, "%s", path) : 0;
+	return errno == EEXIST ? 0 : err_sys(e, "making %s", path);
+}
+
 /* The folder of images, with the folder of their manifests, which the front shows. */
 static int find_images(struct warden *warden, const char *dir, struct err *e)
 {
@@ -94,14 +102,14 @@ static int find_images(struct warden *warden, const char *dir, struct err *e)
 		(void)snprintf(path, sizeof(path), "%s", dir);
 	else
 		(void)state_path(&warden->state, path, sizeof(path), "images", "");
-	if (mkdir(path, 0755) < 0 && errno != EEXIST)
-		return err_sys(e, "making %s", path);
+	if (make_open_folder(path, e) < 0)
+		return -1;
 	real = realpath(path, NULL);
 	if (!real || strlen(real) >= sizeof(warden->images) - 16)
 		return err_sys(e, "%s", path);
 	(void)snprintf(warden->images, sizeof(warden->images), "%s", real);
 	(void)snprintf(path, sizeof(path), "%s/manifests", warden->images);
-	return mkdir(path, 0755) < 0 && errno != EEXIST ? err_sys(e, "making %s", path) : 0;
+	return make_open_folder(path, e);
 }
 
 /* The token, the console's code, and what the front must know. */

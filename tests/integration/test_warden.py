@@ -2,6 +2,7 @@
 """How gloveboxd starts, what it refuses to start with, and what it leaves on the way."""
 import os
 import pathlib
+import shutil
 import signal
 import socket
 import stat
@@ -102,6 +103,14 @@ def test_nothing_of_its_environment_goes_on(make_server, monkeypatch):
         assert "canary-4711" not in environment and "LD_PRELOAD" not in environment, pid
         assert token not in environment + jail.read(f"/proc/{pid}/cmdline")
     session.end()
+
+
+def test_a_folder_of_images_that_it_makes_itself(make_server, tmp_path):
+    """Images that are built later are seen, without a new start."""
+    server = make_server("--images", tmp_path / "images")
+    assert server.api.call("GET", "/v1/images") == {"images": []}
+    shutil.copy(IMAGES / "manifests" / "minimal.json", tmp_path / "images" / "manifests")
+    assert [image["name"] for image in server.api.call("GET", "/v1/images")["images"]] == ["minimal"]
 
 
 @pytest.mark.parametrize("signo", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])

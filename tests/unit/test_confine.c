@@ -190,8 +190,13 @@ static void test_starting_programs(void **state)
 static void test_journal_cannot_be_undone(void **state)
 {
 	const struct probe probes[] = {
-		{"truncate", SYS_truncate, {0}, ENOSYS}, {"rename", SYS_rename, {0}, ENOSYS},
-		{"unlink", SYS_unlink, {0}, ENOSYS},     {"pwrite64", SYS_pwrite64, {-1}, ENOSYS},
+		{"truncate", SYS_truncate, {0}, ENOSYS},
+		{"ftruncate", SYS_ftruncate, {-1, 0}, ENOSYS},
+		{"fallocate", SYS_fallocate, {-1, 0, 0, 1}, EBADF},
+		{"fallocate, a hole", SYS_fallocate, {-1, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, 1}, ENOSYS},
+		{"rename", SYS_rename, {0}, ENOSYS},
+		{"unlink", SYS_unlink, {0}, ENOSYS},
+		{"pwrite64", SYS_pwrite64, {-1}, ENOSYS},
 	};
 
 	(void)state;
