@@ -9,15 +9,12 @@
 #include "session/cli/picture.h"
 #include "session/cli/show.h"
 
-#define KEY_MAX 255
-
 static const struct arg_option act_options[] = {
 	{"file", 'f', "FILE", false, "read the actions from this file (- is standard input)"},
 	{"observe", 0, NULL, false, "wait until the picture is quiet and look"},
 	{"output", 'o', "FILE", false, "write the last picture of the answer here; without a screenshot in the list this observes"},
 	{"check-only", 0, NULL, false, "check the list, do nothing"},
 	{"timeout", 0, "MS", false, "time limit of the whole call"},
-	{"key", 0, "KEY", false, "Idempotency-Key: sending the same call again does not act again"},
 };
 
 /* The JSON of the command line or a file. */
@@ -75,23 +72,11 @@ static int put_options(json_t *body, const struct args *args, struct err *e)
 	return 0;
 }
 
-/* A header's value is one line of visible ASCII. */
-static int check_key(const char *key, struct err *e)
-{
-	size_t len = key ? strlen(key) : 1;
-
-	for (const char *c = key; c && *c; c++)
-		len = *c > ' ' && *c <= '~' ? len : 0;
-	if (len < 1 || len > KEY_MAX)
-		return err_set(e, ERR_BAD_REQUEST, NULL, "--key takes 1 to %d visible ASCII characters", KEY_MAX);
-	return 0;
-}
-
 static int make_act(const struct args *args, json_t **body, struct err *e)
 {
 	json_auto_t *actions = NULL;
 
-	if (check_key(args_get(args, "key"), e) || read_actions(args, &actions, e))
+	if (read_actions(args, &actions, e))
 		return -1;
 	*body = make_body(actions);
 	return json_is_object(*body) ? put_options(*body, args, e) : 0;
@@ -133,7 +118,7 @@ static void show_answer(const json_t *answer)
 	if (json_is_object(observation)) {
 		printf("%s after ", json_is_true(json_object_get(observation, "settled")) ? "settled" : "not settled");
 		show_value(stdout, json_object_get(observation, "elapsed_ms"), 0);
-		printf(" ms, %zu rectangles changed\n", json_array_size(json_object_get(observation, "changed")));
+		puts(" ms");
 	}
 }
 
@@ -161,7 +146,7 @@ static int run_act(struct cli *cli)
 	if (cli_session_path(cli->args.words[0], "/act", &path, &e) || (file && picture_check(file, &e)) ||
 	    make_act(&cli->args, &body, &e))
 		return cli_fail(cli, CLI_USAGE, &e);
-	status = cli_call(cli, "POST", path, body, args_get(&cli->args, "key"), &reply);
+	status = cli_call(cli, "POST", path, body, &reply);
 	if (status != CLI_DONE)
 		return status;
 	if (cli->json)

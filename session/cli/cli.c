@@ -68,13 +68,13 @@ static int open_client(struct cli *cli, struct err *e)
 	return client_init(&cli->client, server ? server : DEFAULT_SERVER, token_file, e);
 }
 
-int cli_call(struct cli *cli, const char *method, const char *path, const json_t *body, const char *key, struct client_reply *reply)
+int cli_call(struct cli *cli, const char *method, const char *path, const json_t *body, struct client_reply *reply)
 {
 	struct err e = {0};
 
 	if (open_client(cli, &e))
 		return cli_fail(cli, CLI_USAGE, &e);
-	if (client_call(&cli->client, method, path, body, key, reply, &e))
+	if (client_call(&cli->client, method, path, body, reply, &e))
 		return cli_fail(cli, e.code == ERR_GONE ? CLI_UNREACHABLE : CLI_REFUSED, &e);
 	if (reply->status < 400)
 		return CLI_DONE;

@@ -43,9 +43,9 @@ int cli_fail(struct cli *cli, enum cli_exit status, const struct err *e);
 
 /*
  * One call to the server. CLI_DONE with *reply for a status below 400; else the error is printed and its exit status returned, with *reply
- * finished. `key` is an Idempotency-Key or NULL.
+ * finished.
  */
-int cli_call(struct cli *cli, const char *method, const char *path, const json_t *body, const char *key, struct client_reply *reply);
+int cli_call(struct cli *cli, const char *method, const char *path, const json_t *body, struct client_reply *reply);
 
 /* "/v1/sessions/ID" with `rest` after it, malloced into *path; ERR_BAD_REQUEST when `id` cannot be an id. */
 int cli_session_path(const char *id, const char *rest, char **path, struct err *e);

@@ -129,7 +129,7 @@ static char *take_header(CURL *curl, const char *name)
 	return util_strdup(header->value);
 }
 
-static struct curl_slist *make_headers(const struct client *client, const json_t *body, const char *idempotency_key)
+static struct curl_slist *make_headers(const struct client *client, const json_t *body)
 {
 	auto_free char *token = util_printf("Authorization: Bearer %s", client->token);
 	struct curl_slist *headers = curl_slist_append(NULL, token);
@@ -138,11 +138,6 @@ static struct curl_slist *make_headers(const struct client *client, const json_t
 	headers = curl_slist_append(headers, "Expect:");
 	if (body)
 		headers = curl_slist_append(headers, "Content-Type: application/json");
-	if (idempotency_key) {
-		auto_free char *key = util_printf("Idempotency-Key: %s", idempotency_key);
-
-		headers = curl_slist_append(headers, key);
-	}
 	return headers;
 }
 
@@ -168,12 +163,12 @@ static CURLcode perform(CURL *curl, const char *method, const char *url, struct 
 	return curl_easy_perform(curl);
 }
 
-int client_call(struct client *client, const char *method, const char *path, const json_t *body, const char *idempotency_key,
-                struct client_reply *reply, struct err *e)
+int client_call(struct client *client, const char *method, const char *path, const json_t *body, struct client_reply *reply,
+                struct err *e)
 {
 	auto_free char *url = util_printf("%s%s", client->server, path);
 	auto_free char *text = body ? json_dumps(body, JSON_COMPACT) : NULL;
-	struct curl_slist *headers = make_headers(client, body, idempotency_key);
+	struct curl_slist *headers = make_headers(client, body);
 	struct client_reply got = {0};
 	CURLcode code = perform(client->curl, method, url, headers, text, &got);
 

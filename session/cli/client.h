@@ -37,11 +37,11 @@ int client_init(struct client *client, const char *server, const char *token_fil
 void client_finish(struct client *client);
 
 /*
- * Sends one request and waits for the whole answer; `body` may be NULL. Any HTTP status is success here. `idempotency_key` may be NULL.
+ * Sends one request and waits for the whole answer; `body` may be NULL. Any HTTP status is success here.
  * ERR_GONE: the server cannot be reached or broke off; ERR_TOO_LARGE: the answer is beyond LIMIT_REPLY_BYTES.
  */
-int client_call(struct client *client, const char *method, const char *path, const json_t *body, const char *idempotency_key,
-                struct client_reply *reply, struct err *e);
+int client_call(struct client *client, const char *method, const char *path, const json_t *body, struct client_reply *reply,
+                struct err *e);
 void client_reply_finish(struct client_reply *reply);
 
 #define auto_reply __attribute__((cleanup(client_reply_finish))) struct client_reply

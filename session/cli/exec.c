@@ -11,7 +11,7 @@
 #define EXIT_SIGNAL 128    /* and the signal's number, as shells */
 
 static const struct arg_option exec_options[] = {
-	{"timeout", 0, "MS", false, "end the command after this time (then the exit status is 124)"},
+	{"timeout", 0, "MS", false, "end the command after this time, 30000 if not given; the exit status is 124 then"},
 	{"stdin", 'i', NULL, false, "send standard input (UTF-8 text) to the command"},
 	{"env", 0, "K=V", true, "an environment variable of the command"},
 	{"cwd", 0, "DIR", false, "the directory to run it in"},
@@ -103,7 +103,7 @@ static int run_exec(struct cli *cli)
 
 	if (cli_session_path(cli->args.words[0], "/act", &path, &e) || make_exec(&cli->args, &body, &e))
 		return cli_fail(cli, CLI_USAGE, &e);
-	status = cli_call(cli, "POST", path, body, NULL, &reply);
+	status = cli_call(cli, "POST", path, body, &reply);
 	if (status != CLI_DONE)
 		return status;
 	result = json_array_get(json_object_get(reply.json, "results"), 0);

@@ -136,7 +136,7 @@ static int run_new(struct cli *cli)
 
 	if (make_spec(&cli->args, &spec, &e))
 		return cli_fail(cli, CLI_USAGE, &e);
-	status = cli_call(cli, "POST", "/v1/sessions", spec, NULL, &reply);
+	status = cli_call(cli, "POST", "/v1/sessions", spec, &reply);
 	if (status != CLI_DONE)
 		return status;
 	if (cli->json)
@@ -185,7 +185,7 @@ static int run_ls(struct cli *cli)
 	auto_reply reply = {0};
 	const json_t *session;
 	size_t i;
-	int status = cli_call(cli, "GET", "/v1/sessions", NULL, NULL, &reply);
+	int status = cli_call(cli, "GET", "/v1/sessions", NULL, &reply);
 
 	if (status != CLI_DONE)
 		return status;
@@ -214,7 +214,7 @@ static int run_show(struct cli *cli)
 
 	if (cli_session_path(cli->args.words[0], "", &path, &e))
 		return cli_fail(cli, CLI_USAGE, &e);
-	status = cli_call(cli, "GET", path, NULL, NULL, &reply);
+	status = cli_call(cli, "GET", path, NULL, &reply);
 	if (status != CLI_DONE)
 		return status;
 	if (cli->json)
@@ -236,7 +236,7 @@ static int remove_one(struct cli *cli, const char *id)
 
 	if (cli_session_path(id, "", &path, &e))
 		return cli_fail(cli, CLI_USAGE, &e);
-	return cli_call(cli, "DELETE", path, NULL, NULL, &reply);
+	return cli_call(cli, "DELETE", path, NULL, &reply);
 }
 
 /* Ends each of them, also after one that could not be ended. */

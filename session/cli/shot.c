@@ -38,7 +38,7 @@ static int run_shot(struct cli *cli)
 
 	if (cli_session_path(id, "/screenshot", &path, &e) || picture_check(file, &e))
 		return cli_fail(cli, CLI_USAGE, &e);
-	status = cli_call(cli, "GET", path, NULL, NULL, &reply);
+	status = cli_call(cli, "GET", path, NULL, &reply);
 	if (status != CLI_DONE)
 		return status;
 	if (picture_write(file, reply.body ? reply.body : "", reply.body_len, &e))
