@@ -333,6 +333,11 @@ def test_the_browsers_are_kept_quiet():
     assert chromium["ExtensionInstallBlocklist"] == ["*"] and "javascript://*" in chromium["URLBlocklist"]
 
 
+def test_what_the_window_manager_loads_late_is_loaded_at_its_start():
+    preloaded = (built("display") / "etc/ld.so.preload").read_text().split()
+    assert preloaded and all((built("display") / name.lstrip("/")).is_file() for name in preloaded)
+
+
 def test_the_window_manager_starts_nothing():
     root = built("display")
     config = (root / "etc/xdg/openbox/rc.xml").read_text()
