@@ -79,17 +79,19 @@ endef
 $(foreach p,$(PROGRAMS),$(eval $(call PROGRAM,$(p))))
 
 # Tests in C: each tests/unit/test_NAME.c is one cmocka program; a line "/* links: DIR… */" in it names the folders it tests. Those in
-# tests/x start an X server of their own, by tests/x/xserver.c.
+# tests/x start an X server of their own, by what else is in that folder.
 UNIT := $(patsubst tests/%.c,$(B)/%,$(wildcard tests/unit/test_*.c))
 XTESTS := $(patsubst tests/%.c,$(B)/%,$(wildcard tests/x/test_*.c))
 without_main = $(foreach o,$(1),$(if $(findstring /main_,$(o)),,$(o)))
 test_dirs = $(shell sed -n 's|^/\* links: \(.*\) \*/|\1|p' tests/$(1).c)
 define TEST
-$(B)/$(1): $(B)/tests/$(1).o $(if $(filter x/%,$(1)),$(B)/tests/x/xserver.o) $(call without_main,$(call objs,$(call test_dirs,$(1)))) $(B)/libbase.a
+$(B)/$(1): $(B)/tests/$(1).o $(call without_main,$(call objs,$(call test_dirs,$(1)))) $(if $(filter x/%,$(1)),$(B)/tests/x/help.a) $(B)/libbase.a
 	@mkdir -p $$(@D)
 	@echo "  LINK  $(1)"
 	@$$(CC) $$(LDFLAGS) -o $$@ $$^ $$(shell pkg-config --libs cmocka $(PKGS))
 endef
+$(B)/tests/x/help.a: $(patsubst %.c,$(B)/%.o,$(filter-out tests/x/test_%,$(wildcard tests/x/*.c)))
+	@rm -f $@; ar rcs $@ $^
 $(foreach t,$(UNIT) $(XTESTS),$(eval $(call TEST,$(t:$(B)/%=%))))
 
 $(B)/unit/test_init_run $(B)/unit/test_exec $(B)/x/test_launch: | $(B)/glovebox-init $(B)/glovebox-launch
