@@ -123,11 +123,11 @@ class Server:
     def assert_nothing_runs(self, within_s=0):
         """No process of the server's is left after `within_s`, and no mount."""
         deadline = time.monotonic() + within_s
-        left = children() - self.children
         # In any order, again and again: pid 1 of a namespace ends when all others of it have been reaped.
-        while (left := {pid for pid in left if not ended(pid, 0)}) and time.monotonic() < deadline:
+        while (left := {pid for pid in children() - self.children if not ended(pid, 0)}) and time.monotonic() < deadline:
             time.sleep(0.01)
-        assert not left, [(pid, pathlib.Path(f"/proc/{pid}/cmdline").read_bytes()) for pid in left]
+        shown = left and subprocess.run(["ps", "-o", "pid,ppid,stat,args", *map(str, left)], capture_output=True, text=True).stdout
+        assert not left, f"processes are left: {left}\n{shown}"
         assert mounts(self.state) == []
 
 
