@@ -110,9 +110,13 @@ run:
 check:
 	@STATE=$(STATE) tests/run
 
+bench:
+	@STATE=$(STATE) session/setup bench
+	@STATE=$(STATE) tests/perf/bench
+
 clean:
 	rm -rf build build-*
 
-.PHONY: all unit unit-programs xtests run check clean
+.PHONY: all unit unit-programs xtests run check bench clean
 .DELETE_ON_ERROR:
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
