@@ -11,8 +11,15 @@
 
 struct input;
 
-/* Reads the keyboard map and selects what the ping barrier needs. `x` must outlive it. Must run in a coroutine. */
-int input_create(struct input **input, struct xconn *x, struct err *e);
+/* What the stage lends: hands do not see. */
+struct input_ops {
+	/* Waits until nothing was drawn for quiet_ms, at most until deadline_ms; 0 in both cases. */
+	int (*wait_quiet)(void *arg, int quiet_ms, int64_t deadline_ms, struct err *e);
+	void *arg;
+};
+
+/* Reads the keyboard map and selects what the ping barrier needs. `x` must outlive it; `ops` is copied, NULL is none. Must run in a coroutine. */
+int input_create(struct input **input, struct xconn *x, const struct input_ops *ops, struct err *e);
 void input_destroy(struct input *input);
 
 /* Releases every key and button that rows have pressed and not released. Sends and flushes, waits for nothing: can be called

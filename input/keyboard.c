@@ -164,16 +164,12 @@ static void press(struct keyboard *keyboard, uint8_t keycode, uint32_t keysym, u
 		grip->keycodes[grip->n++] = keycode;
 }
 
-int keyboard_settle(struct keyboard *keyboard, struct err *e)
+int keyboard_drain(struct keyboard *keyboard, struct err *e)
 {
 	struct ping_target active;
 
-	if (!keyboard->has_shortcut)
-		return 0;
 	keyboard->has_shortcut = false;
-	if (ping_aim(&keyboard->ping, &active, e) < 0 || ping_wait(&keyboard->ping, &active, e) < 0)
-		return -1;
-	return co_wait_until(util_now_ms() + SHORTCUT_SETTLE_MS, e);
+	return ping_aim(&keyboard->ping, &active, e) < 0 ? -1 : ping_wait(&keyboard->ping, &active, e);
 }
 
 static bool is_shortcut(const struct found *found, size_t n)

@@ -52,13 +52,9 @@ int keyboard_bind(struct keyboard *keyboard, const struct slots *before, struct 
 /* Says that strokes of slots were sent to the target. */
 void keyboard_note_unread(struct keyboard *keyboard);
 
-/*
- * Called at the start of every action of the keyboard. After a shortcut (a chord with Ctrl, Alt, Super or Meta) it waits until the active
- * window has read it, and SHORTCUT_SETTLE_MS more: Firefox moves the focus for ctrl+l only when its page has had the key, of which a
- * ping knows nothing. Of texts typed at once 4 of 6 went to the page, after 10 ms 1 of 6, after 40 ms none. Errors as ping_wait.
- */
-#define SHORTCUT_SETTLE_MS 100
-int keyboard_settle(struct keyboard *keyboard, struct err *e);
+/* Waits until the active window has read the last shortcut (a chord with Ctrl, Alt, Super or Meta), which is forgotten then. Errors as
+ * ping_wait. */
+int keyboard_drain(struct keyboard *keyboard, struct err *e);
 
 /*
  * Presses the keys of a chord, in order, each with Shift where it needs it; modifiers that are held already are left alone. *grip is what

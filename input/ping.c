@@ -20,8 +20,11 @@ static void on_event(void *arg, const xcb_generic_event_t *event)
 	case XCB_PROPERTY_NOTIFY:
 		if (property->window != ping->clock)
 			return;
+		if (property->atom == ping->extents)
+			ping->wm_answered = true;
+		else
+			ping->ticked = true;
 		ping->time = property->time;
-		ping->ticked = true;
 		break;
 	case XCB_CLIENT_MESSAGE:
 		if (message->window != ping->x->root || message->type != ping->protocols || message->format != 32 ||
@@ -51,7 +54,8 @@ int ping_init(struct ping *ping, struct xconn *x, struct err *e)
 {
 	*ping = (struct ping){.x = x};
 	if (xconn_atom(x, "_NET_ACTIVE_WINDOW", &ping->active_window, e) < 0 || xconn_atom(x, "WM_PROTOCOLS", &ping->protocols, e) < 0 ||
-	    xconn_atom(x, "_NET_WM_PING", &ping->wm_ping, e) < 0 || xconn_atom(x, "_GLOVEBOX_TIME", &ping->stamp, e) < 0)
+	    xconn_atom(x, "_NET_WM_PING", &ping->wm_ping, e) < 0 || xconn_atom(x, "_GLOVEBOX_TIME", &ping->stamp, e) < 0 ||
+	    xconn_atom(x, "_NET_REQUEST_FRAME_EXTENTS", &ping->ask_extents, e) < 0 || xconn_atom(x, "_NET_FRAME_EXTENTS", &ping->extents, e) < 0)
 		return -1;
 	xconn_listen(x, &ping->listener, on_event, ping);
 	/* Both: Qt answers with the mask of a StructureNotify event. */
@@ -175,4 +179,23 @@ int ping_wait(struct ping *ping, struct ping_target *target, struct err *e)
 			return rc;
 	}
 	return co_wait_until(util_now_ms() + LIMIT_NO_PING_MS, e);
+}
+
+/* The question of a window that is not mapped yet, which the window manager answers by a property: it handles its events in order. */
+int ping_wait_wm(struct ping *ping, struct err *e)
+{
+	xcb_client_message_event_t question = {
+		.response_type = XCB_CLIENT_MESSAGE, .format = 32, .window = ping->clock, .type = ping->ask_extents};
+	int64_t deadline_ms = util_now_ms() + LIMIT_WM_MS;
+	struct err reason = {0};
+
+	ping->wm_answered = false;
+	if (!ping->x->lost)
+		xcb_send_event(ping->x->xcb, 0, ping->x->root, XCB_EVENT_MASK_SUBSTRUCTURE_NOTIFY | XCB_EVENT_MASK_SUBSTRUCTURE_REDIRECT,
+		               (const char *)&question);
+	xconn_flush(ping->x);
+	while (!ping->wm_answered && !ping->x->lost)
+		if (co_wait_event(&ping->heard, deadline_ms, &reason) < 0)
+			return reason.code == ERR_TIMEOUT ? 0 : failed(&reason, e);
+	return ping->wm_answered ? 0 : xconn_sync(ping->x, e);
 }

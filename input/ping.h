@@ -14,11 +14,11 @@ struct ping {
 	struct xconn *x;
 	struct xconn_listener listener;
 	xcb_window_t clock; /* a window of ours: changing its property gives the server's time */
-	xcb_atom_t active_window, protocols, wm_ping, stamp;
+	xcb_atom_t active_window, protocols, wm_ping, stamp, ask_extents, extents;
 	struct co_event heard;
 	xcb_window_t window;  /* what is waited for, or 0 */
 	xcb_timestamp_t time; /* of the ping, or of the clock's last change */
-	bool answered, ticked;
+	bool answered, ticked, wm_answered;
 };
 
 /* The window that gets the keys, and what is known of it. */
@@ -40,5 +40,12 @@ int ping_aim(struct ping *ping, struct ping_target *target, struct err *e);
  * the next barrier does not wait again) or does not speak the protocol, after LIMIT_NO_PING_MS. Errors as xconn_reply.
  */
 int ping_wait(struct ping *ping, struct ping_target *target, struct err *e);
+
+/*
+ * Returns when the window manager has handled all events that it was sent before, or after LIMIT_WM_MS. The window manager takes each press of
+ * a button first, to focus the window under it, and the server holds the pointer's events back until it lets them go on; keys are not
+ * held back, and would overtake the click that was to give them their place. Errors as xconn_reply.
+ */
+int ping_wait_wm(struct ping *ping, struct err *e);
 
 #endif

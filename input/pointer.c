@@ -55,13 +55,16 @@ void pointer_note(struct pointer *pointer, unsigned int button, struct pointer_p
 	pointer->last_press.at_ms = util_now_ms();
 }
 
-void pointer_click(struct pointer *pointer, unsigned int button, int count, struct pointer_point at)
+int pointer_click(struct pointer *pointer, unsigned int button, int count, struct pointer_point at, struct err *e)
 {
 	hands_move(pointer->hands, at.x_px, at.y_px);
 	for (int i = 0; i < count; i++) {
 		hands_button(pointer->hands, button, true);
 		hands_button(pointer->hands, button, false);
+		if (ping_wait_wm(pointer->ping, e) < 0)
+			return -1;
 	}
+	return 0;
 }
 
 int pointer_button(struct pointer *pointer, unsigned int button, bool down, struct err *e)
@@ -71,7 +74,7 @@ int pointer_button(struct pointer *pointer, unsigned int button, bool down, stru
 	if (pointer_position(pointer, &at, e) < 0)
 		return -1;
 	hands_button(pointer->hands, button, down);
-	if (xconn_sync(pointer->x, e) < 0)
+	if ((down ? ping_wait_wm(pointer->ping, e) : xconn_sync(pointer->x, e)) < 0)
 		return -1;
 	pointer_note(pointer, button, at);
 	return 0;
@@ -151,7 +154,9 @@ int pointer_drag(struct pointer *pointer, unsigned int button, const struct poin
 	hands_move(pointer->hands, path[0].x_px, path[0].y_px);
 	hands_button(pointer->hands, button, true);
 	*reached = 1;
-	rc = move_path(&drag, path, n_points, moving_ms, reached, e);
+	rc = ping_wait_wm(pointer->ping, e);
+	if (rc == 0)
+		rc = move_path(&drag, path, n_points, moving_ms, reached, e);
 	if (rc == 0 && end_ms > util_now_ms())
 		rc = co_wait_until(end_ms, e);
 	hands_button(pointer->hands, button, false);

@@ -7,6 +7,7 @@
 #define INPUT_POINTER_H
 
 #include "input/hands.h"
+#include "input/ping.h"
 
 /*
  * Two clicks are two single clicks, however fast they come: one that an app could take for the second half of a double click (same
@@ -22,6 +23,7 @@
 struct pointer {
 	struct xconn *x;
 	struct hands *hands;
+	struct ping *ping; /* for its barrier through the window manager */
 	struct {
 		unsigned int button; /* 0: there was none */
 		int x_px, y_px;
@@ -41,8 +43,9 @@ int pointer_move(struct pointer *pointer, struct pointer_point to, struct err *e
 /* Waits as the rule above says before a click at this place. ERR_CONFLICT when the button is held. */
 int pointer_settle(struct pointer *pointer, unsigned int button, struct pointer_point at, struct err *e);
 
-/* Moves to the place and presses and releases count times, in one write. Sends nothing by itself; pointer_settle comes before it. */
-void pointer_click(struct pointer *pointer, unsigned int button, int count, struct pointer_point at);
+/* Moves to the place and presses and releases count times, each in one write; pointer_settle comes before it. The window manager has let
+ * each press go on when this returns. */
+int pointer_click(struct pointer *pointer, unsigned int button, int count, struct pointer_point at, struct err *e);
 
 /* Says that the display has taken the last press of a button here: the time of the rule begins. */
 void pointer_note(struct pointer *pointer, unsigned int button, struct pointer_point at);

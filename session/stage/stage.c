@@ -164,13 +164,21 @@ static int open_display(struct stage *stage, int64_t deadline_ms, struct err *e)
 	return 0;
 }
 
+static int wait_quiet(void *arg, int quiet_ms, int64_t deadline_ms, struct err *e)
+{
+	bool settled;
+
+	return display_settle(((struct stage *)arg)->display, quiet_ms, deadline_ms, &settled, e);
+}
+
 static int open_parts(struct stage *stage, struct err *e)
 {
 	int64_t deadline_ms = util_now_ms() + LIMIT_START_MS;
 	const struct apps_ops ops = {.init_gone = on_init_gone, .arg = stage};
+	const struct input_ops input_ops = {.wait_quiet = wait_quiet, .arg = stage};
 
 	if (open_display(stage, deadline_ms, e) < 0 || display_create(&stage->display, &stage->x, stage->ends.native, e) < 0 ||
-	    display_wait_ready(stage->display, deadline_ms, e) < 0 || input_create(&stage->input, &stage->x, e) < 0)
+	    display_wait_ready(stage->display, deadline_ms, e) < 0 || input_create(&stage->input, &stage->x, &input_ops, e) < 0)
 		return -1;
 	if (apps_create(&stage->apps, &stage->x, steal_fd(&stage->ends.init_fd), steal_fd(&stage->ends.proc_fd), stage->ends.apps_pid,
 	                stage->image, json_object_get(stage->spec, "env"), &ops, e) < 0)
@@ -206,9 +214,7 @@ static int start_app(struct stage *stage, const char *name, int64_t deadline_ms,
 /* A window that is mapped is not painted yet, and what is typed then is lost. Bounded: some apps never rest. */
 static int settle(struct stage *stage, struct err *e)
 {
-	bool settled;
-
-	return display_settle(stage->display, FIRST_QUIET_MS, util_now_ms() + FIRST_SETTLE_MS, &settled, e);
+	return wait_quiet(stage, FIRST_QUIET_MS, util_now_ms() + FIRST_SETTLE_MS, e);
 }
 
 static int start_apps(struct stage *stage, struct err *e)

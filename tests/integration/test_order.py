@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What is sent in one order arrives in that order: keys never overtake the click or the shortcut that gives them their place."""
+from conftest import until
+from pictures import box
+
+A = (0xFF, 0xCC, 0x00)
+B = (0x00, 0xFF, 0x7F)
+PAGE = """<!doctype html><meta charset="utf-8"><title>-</title>
+<style>input { width: 300px; height: 60px; border: 0; display: block; margin: 40px; font-size: 5px } input:focus { outline: 0 }</style>
+<input id="a" style="background: #fc0; color: #fc0"><input id="b" style="background: #00ff7f; color: #00ff7f">
+<script>oninput = () => { document.title = a.value + "|" + b.value }</script>"""
+ROUNDS = 15
+
+
+def test_keys_go_to_the_field_that_was_clicked(make_session):
+    session = make_session("desktop")
+    session.run("sh", "-c", "cat >two.html", stdin=PAGE)
+    session.do("launch", app="firefox", args=["file:///home/user/two.html"])
+    # Behind the text that is there, since a click puts the caret where it is.
+    a, b = ({"x": right - 10, "y": top + 30} for _, top, right, _ in (until(lambda c=c: box(session.shot(), c)) for c in (A, B)))
+    for i in range(ROUNDS):
+        session.act({"action": "click", **a}, {"action": "type", "text": f"a{i} "}, {"action": "click", **b}, {"action": "type", "text": f"b{i} "})
+    wanted = "".join(f"a{i} " for i in range(ROUNDS)) + "|" + "".join(f"b{i} " for i in range(ROUNDS)).rstrip()
+    title = until(lambda: next((w["title"] for w in session.windows() if f"b{ROUNDS - 1}" in w["title"]), None))
+    assert title.startswith(wanted)
+
+
+def test_text_after_a_shortcut_goes_where_the_shortcut_leads(desktop):
+    for _ in range(3):
+        for shortcut, page, title in (("ctrl+l", "about:license", "Licenses"), ("ctrl+l", "about:buildconfig", "Build Configuration")):
+            desktop.act({"action": "key", "keys": shortcut}, {"action": "type", "text": page + "\n"})
+            until(lambda title=title: title in desktop.windows()[0]["title"] or None)
