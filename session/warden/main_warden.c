@@ -236,6 +236,17 @@ static void raise_file_limit(void)
 	}
 }
 
+/* A descriptor that comes later must never be taken for a standard one. */
+static void fill_standard_fds(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDWR);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	util_close_fd(&fd);
+}
+
 int main(int argc, char **argv)
 {
 	struct warden warden = {.listen = -1};
@@ -243,6 +254,7 @@ int main(int argc, char **argv)
 	struct err e = {0};
 	const char *log_level = getenv("GLOVEBOX_LOG");
 
+	fill_standard_fds();
 	log_init("gloveboxd", NULL);
 	if (options_parse(&options, argc, argv, &e) < 0) {
 		fprintf(stderr, "gloveboxd: %s\n%s", e.msg, options_help);

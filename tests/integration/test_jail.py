@@ -206,6 +206,18 @@ def test_front_dies(make_server):
     session.end()
 
 
+def test_a_session_ends_while_no_front_is_there(make_server):
+    """The next front finds out by itself."""
+    server = make_server()
+    lost, kept = server.api.new(image="minimal"), server.api.new(image="minimal")
+    os.kill(jail.part(jail.group_name(server), "glovebox-front"), signal.SIGKILL)
+    os.kill(jail.part(lost.id, "Xvfb"), signal.SIGKILL)
+    until(lambda: server.live_sessions() == {kept.id}, within_s=10)
+    assert kept.run("echo", "alive") == "alive\n"
+    until(lambda: not jail.groups(lost.id), within_s=5)
+    kept.end()
+
+
 def test_warden_dies(make_server):
     """Processes and mounts are gone at once, groups and sockets at the next start before READY; journals stay."""
     server = make_server()

@@ -11,7 +11,7 @@ import subprocess
 import pytest
 
 import jail
-from conftest import BUILD, IMAGES, Server
+from conftest import BUILD, IMAGES, Server, until
 
 GLOVEBOXD = BUILD / "gloveboxd"
 
@@ -122,6 +122,23 @@ def test_a_signal_ends_all(make_server, signo):
     assert not jail.processes(name) and not jail.groups(name)
     assert os.listdir(server.state / "run") == []
     server.assert_nothing_runs()
+
+
+def accepts(port):
+    with socket.socket() as sock:
+        return sock.connect_ex(("127.0.0.1", port)) == 0
+
+
+def test_without_standard_descriptors(tmp_path):
+    """Started with all three closed it serves, and no file of its own is taken for one of them."""
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
+    server = subprocess.Popen(["sh", "-c", f"exec {GLOVEBOXD} --listen 127.0.0.1:{port} --state {tmp_path}/state <&- >&- 2>&-"])
+    until(lambda: accepts(port))
+    until(lambda: (tmp_path / "state/front/front.db").exists())
+    assert {os.readlink(f"/proc/{server.pid}/fd/{fd}") for fd in range(3)} == {"/dev/null"}
+    server.terminate()
+    assert server.wait(10) == 0
 
 
 def test_a_program_that_is_missing(tmp_path):
