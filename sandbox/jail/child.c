@@ -28,7 +28,6 @@
 #include "session/base/util.h"
 
 #define LOG_LINE_MAX 800
-#define LOG_BYTES_MAX (256 * 1024) /* of one jailed child, in its life: what a jail says is not worth a full disk */
 #define STRAY_MS 5
 #define PF_EXITING 0x4 /* of the kernel's task flags (proc_pid_stat(5), field 9) */
 
@@ -47,7 +46,7 @@ struct child {
 	char how[32];
 	int status;
 	char line[LOG_LINE_MAX];
-	size_t line_len, log_bytes;
+	size_t line_len, log_bytes, log_bytes_max;
 };
 
 static bool take_report(struct child *child);
@@ -67,10 +66,15 @@ static void write_line(const struct child *child)
 		log_info("%s: %.*s", child->name, (int)child->line_len, child->line);
 }
 
+static bool says_too_much(const struct child *child)
+{
+	return child->log_bytes_max && child->log_bytes > child->log_bytes_max;
+}
+
 /* Lines of a jail are hostile: bounded in length and in all, without control characters. */
 static void take_log(struct child *child, const char *text, size_t len)
 {
-	if (!child->log_is_ours && child->log_bytes > LOG_BYTES_MAX)
+	if (says_too_much(child))
 		return;
 	child->log_bytes += len;
 	for (size_t i = 0; i < len; i++) {
@@ -83,7 +87,7 @@ static void take_log(struct child *child, const char *text, size_t len)
 		if (c != '\n')
 			child->line[child->line_len++] = c < 0x20 || c == 0x7F ? '?' : (char)c;
 	}
-	if (!child->log_is_ours && child->log_bytes > LOG_BYTES_MAX)
+	if (says_too_much(child))
 		log_warn("%s says too much: the rest is thrown away", child->name);
 }
 
@@ -322,7 +326,7 @@ struct child *child_start(struct loop *loop, const struct child_plan *plan, cons
 		return NULL;
 	}
 	child = util_zalloc(sizeof(*child));
-	*child = (struct child){.loop = loop, .ops = ops, .arg = arg, .log_is_ours = plan->log_is_ours, .pidfd = -1, .midwife = -1,
+	*child = (struct child){.loop = loop, .ops = ops, .arg = arg, .log_is_ours = plan->log_is_ours, .log_bytes_max = plan->log_bytes_max, .pidfd = -1, .midwife = -1,
 	                        .report = ends.report[0], .go = ends.go[1], .log = ends.log[0]};
 	(void)snprintf(child->name, sizeof(child->name), "%s", plan->name);
 	child->report_source = loop_add(loop, child->report, EPOLLIN, on_report, child);

@@ -29,6 +29,7 @@ struct child_birth {
 struct child_plan {
 	const char *name;       /* "display of s…": for the log */
 	bool log_is_ours;       /* its lines are of our own log and are written as they are */
+	size_t log_bytes_max;   /* in its life: what a jail says is not worth a full disk; 0: no bound */
 	uint64_t namespaces;    /* CLONE_NEW… */
 	const struct cgroup_seat *seat;
 	int program;            /* the open file that is executed */

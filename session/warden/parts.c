@@ -22,6 +22,8 @@
 #include "session/base/util.h"
 
 #define DISPLAY_IMAGE "display"
+#define JAIL_LOG_BYTES (256 * 1024)
+#define STAGE_LOG_BYTES (16 * 1024 * 1024)
 #define HASH_IN_NAME 12 /* digits of an image's hash in its folder's name */
 
 /* Files that the stage can write to. */
@@ -125,8 +127,8 @@ int parts_start_display(struct session *session, const struct child_ops *ops, st
 	                            .uid = warden_uid(warden, session->slot, SLOT_DISPLAY), .cookie = session->cookie};
 	char *argv[] = {name, width, height, NULL}, *envp[] = {NULL};
 	int *const fds[] = {&warden->filters[FILTER_XVFB], &warden->filters[FILTER_WM]}; /* enum display_fd */
-	struct child_plan plan = {.namespaces = DISPLAY_JAIL_NAMESPACES, .program = warden->programs[PROGRAM_DISPLAY], .argv = argv,
-	                          .envp = envp, .umask = 022, .fds = fds, .n_fds = ARRAY_LEN(fds), .build = display_jail_build,
+	struct child_plan plan = {.log_bytes_max = JAIL_LOG_BYTES, .namespaces = DISPLAY_JAIL_NAMESPACES,
+	                          .program = warden->programs[PROGRAM_DISPLAY], .argv = argv, .envp = envp, .umask = 022, .fds = fds, .n_fds = ARRAY_LEN(fds), .build = display_jail_build,
 	                          .inside = -1, .arg = &jail};
 
 	(void)snprintf(width, sizeof(width), "%u", session->spec.width_px);
@@ -183,8 +185,8 @@ int parts_start_apps(struct session *session, const struct child_ops *ops, struc
 	char *argv[] = {name, NULL}, *envp[] = {path, NULL};
 	int *const fds[] = {&link, &warden->filters[FILTER_APP], &groups}; /* enum init_fd */
 	int *const tools[] = {&jail.deny_filter, &jail.base_group};
-	struct child_plan plan = {.namespaces = APPS_JAIL_NAMESPACES, .program = warden->programs[PROGRAM_INIT], .argv = argv, .envp = envp,
-	                          .umask = 022, .fds = fds, .n_fds = ARRAY_LEN(fds), .tools = tools, .n_tools = ARRAY_LEN(tools),
+	struct child_plan plan = {.log_bytes_max = JAIL_LOG_BYTES, .namespaces = APPS_JAIL_NAMESPACES,
+	                          .program = warden->programs[PROGRAM_INIT], .argv = argv, .envp = envp, .umask = 022, .fds = fds, .n_fds = ARRAY_LEN(fds), .tools = tools, .n_tools = ARRAY_LEN(tools),
 	                          .build = apps_jail_build, .inside = child_pidfd(session->parts[PART_DISPLAY].child),
 	                          .attend = apps_jail_attend, .arg = &jail};
 	int ends[2];
@@ -208,8 +210,8 @@ int parts_start_stage(struct session *session, const struct child_ops *ops, stru
 	auto_fd channel = -1;
 	char *argv[] = {name, NULL}, *envp[] = {uid, warden->log_env[0] ? warden->log_env : NULL, NULL};
 	int *const fds[] = {&channel, &session->listen}; /* enum child_fd */
-	struct child_plan plan = {.log_is_ours = true, .namespaces = DAEMON_JAIL_NAMESPACES, .program = warden->programs[PROGRAM_STAGE],
-	                          .argv = argv, .envp = envp, .umask = 077, .fds = fds, .n_fds = ARRAY_LEN(fds), .build = daemon_jail_build,
+	struct child_plan plan = {.log_is_ours = true, .log_bytes_max = STAGE_LOG_BYTES, .namespaces = DAEMON_JAIL_NAMESPACES,
+	                          .program = warden->programs[PROGRAM_STAGE], .argv = argv, .envp = envp, .umask = 077, .fds = fds, .n_fds = ARRAY_LEN(fds), .build = daemon_jail_build,
 	                          .inside = -1, .arg = &jail};
 	int ends[2], result;
 

@@ -351,3 +351,13 @@ def test_the_wardens_own_rights(server):
         assert bool(kept >> bit & 1) == (name == "NET_ADMIN"), name
     assert status["NoNewPrivs"] == "1" and status["Seccomp"] == "2"
     assert os.readlink(f"/proc/{server.process.pid}/ns/net") != os.readlink("/proc/self/ns/net")
+
+
+def test_a_jail_cannot_fill_the_log(make_server):
+    """What its programs write to the standard error of their parents goes nowhere, and a display's lines are bounded."""
+    server = make_server()
+    session = server.api.new(image="minimal")
+    before = len(server.log_text())
+    session.exec("sh", "-c", "for fd in /proc/1/fd/1 /proc/1/fd/2; do yes forged >$fd; done", timeout_ms=2000)
+    assert "forged" not in server.log_text()[before:]
+    session.end()
