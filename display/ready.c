@@ -45,12 +45,15 @@ static int wait_manager(struct display *display, int64_t deadline_ms, struct err
 	xconn_select_root(display->x, XCB_EVENT_MASK_PROPERTY_CHANGE);
 	for (;;) {
 		bool checks = false, lists = false;
+		uint64_t before = display->n_properties;
 
 		if (has_property(display, "_NET_SUPPORTING_WM_CHECK", &checks, e) < 0 || has_property(display, "_NET_CLIENT_LIST", &lists, e) < 0)
 			return -1;
 		if (checks && lists)
 			return 0;
-		if (wait_for(&display->properties, deadline_ms, "the window manager did not get ready in time", e) < 0)
+		/* What was told while it looked is not told again. */
+		if (before == display->n_properties &&
+		    wait_for(&display->properties, deadline_ms, "the window manager did not get ready in time", e) < 0)
 			return -1;
 	}
 }
@@ -83,7 +86,7 @@ static int wait_painted(struct display *display, int64_t deadline_ms, struct err
 			return -1;
 		if (painted)
 			return 0;
-		if (wait_for(&display->drawn, deadline_ms, "the desktop was not painted in time", e) < 0)
+		if (!display->told && wait_for(&display->drawn, deadline_ms, "the desktop was not painted in time", e) < 0)
 			return -1;
 	}
 }

@@ -26,6 +26,7 @@ static void on_event(void *arg, const xcb_generic_event_t *event)
 		display->frame++;
 		co_signal(&display->drawn);
 	} else if (type == XCB_PROPERTY_NOTIFY && ((const xcb_property_notify_event_t *)event)->window == display->x->root) {
+		display->n_properties++;
 		co_signal(&display->properties);
 	}
 }

@@ -16,6 +16,7 @@ struct display {
 	struct xconn_listener listener;
 	struct co_event drawn;       /* something was drawn */
 	struct co_event properties;  /* a property of the root window changed */
+	uint64_t n_properties;       /* how often: who looks may miss the event while it looks */
 
 	uint32_t damage;
 	uint8_t damage_event;        /* the number of its event */

@@ -391,6 +391,53 @@ static void test_ready_needs_paint(void **state)
 	assert_non_null(strstr(ready.e.msg, "painted"));
 }
 
+struct race {
+	struct ready ready;
+	xcb_atom_t names[2];
+	int n_before; /* requests of the manager before it says that it is there */
+};
+
+static xcb_atom_t atom_of(xcb_connection_t *client, const char *name)
+{
+	auto_free xcb_intern_atom_reply_t *reply =
+		xcb_intern_atom_reply(client, xcb_intern_atom(client, 0, (uint16_t)strlen(name), name), NULL);
+
+	assert_non_null(reply);
+	return reply->atom;
+}
+
+/* Says so in the same moment in which it is looked for, and never again. */
+static void appear(void *arg)
+{
+	struct race *race = arg;
+	xcb_connection_t *manager = race->ready.f->painter;
+	xcb_window_t root = race->ready.f->x.root;
+
+	for (int i = 0; i < race->n_before; i++)
+		xcb_no_operation(manager);
+	for (size_t i = 0; i < ARRAY_LEN(race->names); i++)
+		xcb_change_property(manager, XCB_PROP_MODE_REPLACE, root, race->names[i], XCB_ATOM_WINDOW, 32, 1, &root);
+	xcb_flush(manager);
+	wait_ready(&race->ready);
+}
+
+static void test_ready_misses_no_manager(void **state)
+{
+	struct race race = {.ready = {.f = *state, .limit_ms = 3000}};
+	xcb_connection_t *manager = race.ready.f->painter;
+
+	race.names[0] = atom_of(manager, "_NET_SUPPORTING_WM_CHECK");
+	race.names[1] = atom_of(manager, "_NET_CLIENT_LIST");
+	for (race.n_before = 0; race.n_before < 2000; race.n_before += 5) {
+		for (size_t i = 0; i < ARRAY_LEN(race.names); i++)
+			xcb_delete_property(manager, race.ready.f->x.root, race.names[i]);
+		(void)atom_of(manager, "A"); /* it is done */
+		xserver_run(race.ready.f->loop, appear, &race);
+		if (race.ready.rc < 0)
+			fail_msg("%d requests before: %s", race.n_before, race.ready.e.msg);
+	}
+}
+
 static void test_silent_server(void **state)
 {
 	struct shot shot = {.f = *state};
@@ -555,7 +602,8 @@ int main(void)
 		TEST(test_known_content),         TEST(test_region_and_scale),     TEST(test_pointer_with_hot_spot),
 		TEST(test_same_frame_same_bytes), TEST(test_pointer_makes_a_frame), TEST(test_never_stale),
 		TEST(test_settle_quiet),          TEST(test_settle_after_drawing), TEST(test_settle_gives_up_at_the_limit),
-		TEST(test_ready_needs_a_manager), TEST(test_ready_needs_paint),    TEST(test_silent_server),
+		TEST(test_ready_needs_a_manager), TEST(test_ready_needs_paint),    TEST(test_ready_misses_no_manager),
+		TEST(test_silent_server),
 		TEST(test_requests_without_reply), TEST(test_full_server),         TEST(test_dead_server),
 		TEST(test_two_waiters_sleep),     TEST(test_reply_read_in_passing),
 		TEST(test_no_reply_is_slept_over),
