@@ -3,7 +3,7 @@
  * The action launch: an app of the catalogue, from its start to its window.
  *
  * The window is known by the process of its X client, not by what it says. When the program has handed over to one that already runs, and
- * ended well, it is a window of that one: a new one if it comes soon, else one that was there.
+ * ended well, it is a window of that one: a new one, or one that got a new title, or in the end any.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -18,8 +18,10 @@
 
 /* A program that ended well may have left the window to another one, which then needs a moment to show it. */
 #define HANDOVER_MS 5000
-/* With a window of the same app there already: how long a new one is preferred to it. Firefox took up to 350 ms, Chromium 50. */
-#define NEW_WINDOW_MS 500
+/* With windows of the same app there already: how long a new one, or a new title of one of these, is waited for. A busy Firefox takes a
+ * second or more to open a window. */
+#define NEW_WINDOW_MS 3000
+#define LOOK_AGAIN_MS 50 /* titles are looked at so often meanwhile: other clients' windows send us no events */
 
 const struct catalogue_app *launch_row_of(const struct apps *apps, const struct owner_line *line)
 {
@@ -55,6 +57,7 @@ struct launching {
 	xcb_window_t *before; /* windows that were there */
 	size_t n_before;
 	int64_t ended_ms;     /* when the program ended, or 0 */
+	struct windows first; /* all as they were at the first look after that; list NULL until then */
 	/* What was found. */
 	xcb_window_t window;
 	int pid; /* in the app jail; 0 if its process is not in it any more */
@@ -110,7 +113,16 @@ static bool is_same_app(const struct launching *launching, const struct window *
 	return launch_row_of(launching->apps, line) == app || (app->class_name[0] != '\0' && strcmp(window->class_name, app->class_name) == 0);
 }
 
-enum match { MATCH_NONE, MATCH_OLD, MATCH_NEW };
+/* How well a window fits, from worst to best. An old one that changed its title after the hand-over has got what was handed over. */
+enum match { MATCH_NONE, MATCH_OLD, MATCH_CHANGED, MATCH_NEW };
+
+static bool has_changed(const struct launching *launching, const struct window *window)
+{
+	for (size_t i = 0; i < launching->first.n; i++)
+		if (launching->first.list[i].id == window->id && !launching->first.list[i].gone)
+			return strcmp(launching->first.list[i].title, window->title) != 0;
+	return false;
+}
 
 static enum match match(const struct launching *launching, const struct window *window, bool handed_over, const struct owner_line *line)
 {
@@ -118,7 +130,9 @@ static enum match match(const struct launching *launching, const struct window *
 
 	if (!ours || window->gone || window->kind == WINDOW_SPLASH)
 		return MATCH_NONE;
-	return was_there(launching, window->id) ? MATCH_OLD : MATCH_NEW;
+	if (!was_there(launching, window->id))
+		return MATCH_NEW;
+	return has_changed(launching, window) ? MATCH_CHANGED : MATCH_OLD;
 }
 
 /* Looks through the windows, top first, for the best one: among the new ones, and when the program has handed over, among all. */
@@ -152,7 +166,10 @@ static int look(struct launching *launching, enum match *best, struct err *e)
 		launching->window = windows.list[i].id;
 		launching->pid = line.n > 0 ? line.of[0].pid : 0;
 	}
-	windows_finish(&windows);
+	if (handed_over && !launching->first.list)
+		launching->first = windows;
+	else
+		windows_finish(&windows);
 	return 0;
 }
 
@@ -192,9 +209,11 @@ static int judge_end(struct launching *launching, enum match best, int64_t *unti
 	if (launching->ended_ms == 0)
 		launching->ended_ms = util_now_ms();
 	*until_ms = launching->ended_ms + (best == MATCH_OLD ? NEW_WINDOW_MS : HANDOVER_MS);
-	if (util_now_ms() < *until_ms)
-		return 0;
-	return best == MATCH_OLD ? 1 : failed(launching, e);
+	if (util_now_ms() >= *until_ms)
+		return best == MATCH_OLD ? 1 : failed(launching, e);
+	if (best == MATCH_OLD)
+		*until_ms = MIN(*until_ms, util_now_ms() + LOOK_AGAIN_MS);
+	return 0;
 }
 
 /* Until the window is there. Whatever changed while we looked is looked at again: no change is slept over. */
@@ -212,7 +231,7 @@ static int wait_for_window(struct launching *launching, int64_t deadline_ms, str
 
 		if (look(launching, &best, e) < 0)
 			return -1;
-		if (best == MATCH_NEW)
+		if (best >= MATCH_CHANGED)
 			return 0;
 		if (util_now_ms() >= deadline_ms)
 			return err_set(e, ERR_TIMEOUT, NULL, "%s showed no window in time and was ended", launching->launched->app->name);
@@ -258,6 +277,7 @@ static int launch(struct apps *apps, const struct catalogue_app *app, const json
 		json_object_set_new(result, "pid", launching.pid > 0 ? json_integer(launching.pid) : json_null());
 		json_object_set_new(result, "window", json_integer(launching.window));
 	}
+	windows_finish(&launching.first);
 	launching.launched->waited = false;
 	return rc;
 }

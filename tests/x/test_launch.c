@@ -2,7 +2,8 @@
 /* links: apps */
 /*
  * Launch and windows against a real X server, window manager and glovebox-init, without a jail. The apps are shell lines; the window that
- * they show is this program itself: `test_launch window TITLE [CLASS]`.
+ * they show is this program itself: `test_launch window TITLE [CLASS
+ * [FILE]]`, which has the title "after" a little after FILE is there.
  */
 #include <poll.h>
 #include <sched.h>
@@ -26,6 +27,7 @@ static const struct {
 	{"by-class", "Other", "setsid $W other Other & exit 0"},
 	{"background", "", "$W background & exit 0"},
 	{"single", "Single", "if [ -e $T/single ]; then touch $T/asked; exit 0; fi; touch $T/single; exec $W single Single"},
+	{"retitled", "", "if [ -e $T/title ]; then touch $T/more; exit 0; fi; touch $T/title; $W before Plain $T/more"},
 	{"again", "", "if [ -e $T/again ]; then touch $T/more; exit 0; fi; touch $T/again; $W one & "
                       "while [ ! -e $T/more ]; do sleep 0.02; done; sleep 0.1; exec $W two"},
 	{"quits", "", "echo first >&2; echo 'its last words: ä' >&2; exit 3"},
@@ -245,8 +247,16 @@ static void handed_over(void **state)
 	struct world *world = *state;
 	json_int_t first = json_integer_value(json_object_get(launched(world, "single"), "id"));
 	const json_t *window = launched(world, "single");
+	int64_t start_ms;
 
 	assert_int_equal(json_integer_value(json_object_get(window, "id")), first);
+	/* One whose title changes is known by that, long before the wait for a new one is over. */
+	first = json_integer_value(json_object_get(launched(world, "retitled"), "id"));
+	start_ms = util_now_ms();
+	window = launched(world, "retitled");
+	assert_true(util_now_ms() - start_ms < 2500);
+	assert_int_equal(json_integer_value(json_object_get(window, "id")), first);
+	expect_title(window, "after");
 	/* One that shows a new window for it, a little later. */
 	first = json_integer_value(json_object_get(launched(world, "again"), "id"));
 	window = launched(world, "again");
@@ -396,8 +406,13 @@ static void end_while_launching(void **state)
 	assert_int_equal(WEXITSTATUS(status), 1);
 }
 
+static void set_text(xcb_connection_t *xcb, xcb_window_t window, xcb_atom_t property, xcb_atom_t type, const char *text, size_t len)
+{
+	xcb_change_property(xcb, XCB_PROP_MODE_REPLACE, window, property, type, 8, (uint32_t)len, text);
+}
+
 /* The app: a window with this title and class, until the display or a signal ends it. */
-static int show_window(const char *title, const char *class_name)
+static int show_window(const char *title, const char *class_name, const char *file)
 {
 	xcb_connection_t *xcb = xcb_connect(NULL, NULL);
 
@@ -415,10 +430,17 @@ static int show_window(const char *title, const char *class_name)
 		both[i] = both[i] == '/' ? '\0' : both[i];
 	xcb_create_window(xcb, XCB_COPY_FROM_PARENT, window, screen->root, 10, 10, 120, 80, 0, XCB_WINDOW_CLASS_INPUT_OUTPUT,
 	                  XCB_COPY_FROM_PARENT, 0, NULL);
-	xcb_change_property(xcb, XCB_PROP_MODE_REPLACE, window, name->atom, utf8->atom, 8, (uint32_t)strlen(title), title);
-	xcb_change_property(xcb, XCB_PROP_MODE_REPLACE, window, XCB_ATOM_WM_CLASS, XCB_ATOM_STRING, 8, (uint32_t)len, both);
+	set_text(xcb, window, name->atom, utf8->atom, title, strlen(title));
+	set_text(xcb, window, XCB_ATOM_WM_CLASS, XCB_ATOM_STRING, both, len);
 	xcb_map_window(xcb, window);
 	xcb_flush(xcb);
+	while (file && access(file, F_OK) < 0)
+		(void)poll(NULL, 0, 20);
+	if (file) {
+		(void)poll(NULL, 0, 200);
+		set_text(xcb, window, name->atom, utf8->atom, "after", 5);
+		xcb_flush(xcb);
+	}
 	while ((event = xcb_wait_for_event(xcb)))
 		free(event);
 	return 0;
@@ -435,7 +457,7 @@ int main(int argc, char **argv)
 	};
 
 	if (argc > 2 && strcmp(argv[1], "window") == 0)
-		return show_window(argv[2], argc > 3 ? argv[3] : "Plain");
+		return show_window(argv[2], argc > 3 ? argv[3] : "Plain", argc > 4 ? argv[4] : NULL);
 	if (!has_home()) {
 		(void)fprintf(stderr, "test_launch: " ENVIRONMENT_HOME " is not there and cannot be mounted\n");
 		return getenv("CI") != NULL;
