@@ -2,8 +2,8 @@
 /*
  * Text as strokes.
  *
- * A cell is one level of a slot; cells are numbered level 1 of all slots first, so that Shift comes into play only in texts with more
- * characters than slots.
+ * A cell is one level of a slot. Both levels of one run of neighbouring keycodes are filled before the next run is begun: a run is one
+ * request, and every request costs the window manager and the apps a look at the whole map.
  */
 #include "input/plan.h"
 
@@ -54,6 +54,12 @@ bool plan_symbol(const char *text, size_t len, struct symbol *symbol)
 	return true;
 }
 
+/* Cell 2 * slot + level. Without a Shift key the second levels are not there. */
+static bool has_cell(const struct slots *slots, const struct keymap *map, size_t cell)
+{
+	return cell < 2 * slots->n && (cell % 2 == 0 || map->shift_keycode);
+}
+
 static size_t n_cells(const struct slots *slots, const struct keymap *map)
 {
 	return map->shift_keycode ? 2 * slots->n : slots->n;
@@ -61,12 +67,7 @@ static size_t n_cells(const struct slots *slots, const struct keymap *map)
 
 static uint32_t *cell_symbol(struct slots *slots, size_t cell)
 {
-	return cell < slots->n ? &slots->keysyms[cell][0] : &slots->keysyms[cell - slots->n][1];
-}
-
-static size_t cell_slot(const struct slots *slots, size_t cell)
-{
-	return cell < slots->n ? cell : cell - slots->n;
+	return &slots->keysyms[cell / 2][cell % 2];
 }
 
 /* The row of the keysym, or the place where it belongs. */
@@ -119,20 +120,37 @@ static size_t collect(struct wanted *wanted, const struct keymap *map, const str
 	return used;
 }
 
-/* The next cell that may get a new symbol: an empty one, else one that this batch does not use. */
-static size_t free_cell(struct slots *slots, const struct wanted *wanted, size_t n)
+/* One past the last slot of the run of neighbouring keycodes that begins at `first`. */
+static size_t run_end(const struct slots *slots, size_t first)
 {
-	for (size_t cell = 0; cell < n; cell++)
-		if (!*cell_symbol(slots, cell))
+	size_t end = first + 1;
+
+	while (end < slots->n && slots->keycodes[end] == slots->keycodes[end - 1] + 1)
+		end++;
+	return end;
+}
+
+/* The next cell that may get a new symbol: an empty one, else one that this batch does not use. */
+static size_t free_cell(struct slots *slots, const struct keymap *map, const struct wanted *wanted)
+{
+	for (size_t first = 0, end; first < slots->n; first = end) {
+		end = run_end(slots, first);
+		for (size_t level = 0; level < 2; level++)
+			for (size_t slot = first; slot < end; slot++)
+				if (has_cell(slots, map, 2 * slot + level) && !slots->keysyms[slot][level])
+					return 2 * slot + level;
+	}
+	for (;;) {
+		size_t cell = slots->hand++ % (2 * slots->n);
+
+		if (has_cell(slots, map, cell) && !wanted->taken[cell])
 			return cell;
-	while (wanted->taken[slots->hand % n])
-		slots->hand++;
-	return slots->hand++ % n;
+	}
 }
 
 static void set_cell(struct plan *plan, struct slots *slots, size_t cell, uint32_t keysym)
 {
-	size_t slot = cell_slot(slots, cell);
+	size_t slot = cell / 2;
 
 	plan->overwrites |= *cell_symbol(slots, cell) != 0;
 	*cell_symbol(slots, cell) = keysym;
@@ -141,20 +159,20 @@ static void set_cell(struct plan *plan, struct slots *slots, size_t cell, uint32
 }
 
 /* Every wanted symbol gets its cell: the one it has, or a new one. */
-static void assign(struct plan *plan, struct slots *slots, struct wanted *wanted, size_t n)
+static void assign(struct plan *plan, const struct keymap *map, struct slots *slots, struct wanted *wanted)
 {
-	for (size_t cell = 0; cell < n; cell++) {
+	for (size_t cell = 0; cell < 2 * slots->n; cell++) {
 		uint32_t keysym = *cell_symbol(slots, cell);
 		size_t i = find_wanted(wanted, keysym);
 
-		if (keysym && is_wanted(wanted, keysym) && wanted->rows[i].cell == MAX_CELLS) {
+		if (keysym && has_cell(slots, map, cell) && is_wanted(wanted, keysym) && wanted->rows[i].cell == MAX_CELLS) {
 			wanted->rows[i].cell = cell;
 			wanted->taken[cell] = true;
 		}
 	}
 	for (size_t i = 0; i < wanted->n; i++)
 		if (wanted->rows[i].cell == MAX_CELLS) {
-			size_t cell = free_cell(slots, wanted, n);
+			size_t cell = free_cell(slots, map, wanted);
 
 			wanted->rows[i].cell = cell;
 			wanted->taken[cell] = true;
@@ -173,8 +191,8 @@ static void add_strokes(struct plan *plan, const struct keymap *map, const struc
 		size_t cell = place ? 0 : wanted->rows[find_wanted(wanted, symbol.keysym)].cell;
 		struct stroke *stroke = &plan->strokes[plan->n_strokes++];
 
-		stroke->keycode = place ? place->keycode : slots->keycodes[cell_slot(slots, cell)];
-		stroke->shift = place ? place->shift : cell >= slots->n;
+		stroke->keycode = place ? place->keycode : slots->keycodes[cell / 2];
+		stroke->shift = place ? place->shift : cell % 2;
 		stroke->n_chars = symbol.n_chars;
 	}
 }
@@ -209,7 +227,7 @@ int plan_make(struct plan *plan, const struct keymap *map, struct slots *slots, 
 	if (fits == 0 && plan_symbol(text, len, &symbol))
 		return no_slot(symbol.keysym, e);
 	plan_clear(plan);
-	assign(plan, slots, wanted, n_cells(slots, map));
+	assign(plan, map, slots, wanted);
 	plan->uses_slots = wanted->n > 0;
 	add_strokes(plan, map, slots, wanted, text, fits);
 	*used = fits;
@@ -242,7 +260,7 @@ int plan_bind(struct plan *plan, struct slots *slots, uint32_t keysym, size_t *s
 		found = free_slot(plan, slots);
 		if (found == slots->n)
 			return no_slot(keysym, e);
-		set_cell(plan, slots, found, keysym);
+		set_cell(plan, slots, 2 * found, keysym);
 		plan->overwrites |= slots->keysyms[found][1] != 0;
 		slots->keysyms[found][1] = 0;
 	}

@@ -22,7 +22,7 @@ struct slots {
 	size_t n;
 	uint8_t keycodes[PLAN_MAX_SLOTS];
 	uint32_t keysyms[PLAN_MAX_SLOTS][2]; /* per level, canonical; 0: nothing */
-	size_t hand;                         /* where the search for a symbol to overwrite goes on */
+	size_t hand;                         /* where the search for something to overwrite goes on */
 };
 
 struct stroke {

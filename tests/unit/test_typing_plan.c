@@ -168,6 +168,21 @@ static void test_two_levels(void **state)
 	bench_destroy(b);
 }
 
+/* Both levels of a run are filled before the next run is begun: one request for as much as it holds. */
+static void test_run_first(void **state)
+{
+	struct bench *b = bench_create(4);
+
+	(void)state;
+	b->slots.keycodes[2] = 220;
+	b->slots.keycodes[3] = 221;
+	assert_int_equal(type(b, "éñüß"), 4);
+	assert_string_equal(b->typed, "éñüß");
+	assert_int_equal(b->plan.n_changed, 2);
+	assert_true(b->plan.changed[0] && b->plan.changed[1]);
+	bench_destroy(b);
+}
+
 /* An odd symbol fills both levels, or the server would take it as a pair of cases. */
 static void test_odd_symbol(void **state)
 {
@@ -311,7 +326,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_real_keys), cmocka_unit_test(test_newlines),    cmocka_unit_test(test_one_change),
-		cmocka_unit_test(test_two_levels), cmocka_unit_test(test_odd_symbol), cmocka_unit_test(test_batches),
+		cmocka_unit_test(test_two_levels), cmocka_unit_test(test_run_first), cmocka_unit_test(test_odd_symbol), cmocka_unit_test(test_batches),
 		cmocka_unit_test(test_reuse),     cmocka_unit_test(test_no_slot),     cmocka_unit_test(test_chord),
 		cmocka_unit_test(test_twin_symbols), cmocka_unit_test(test_layout_changes),
 	};
