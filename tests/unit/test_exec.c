@@ -291,6 +291,44 @@ static void a_child_that_keeps_the_pipes(void **state)
 	discard(&call);
 }
 
+/* The report of the end may come before the loop has looked at the pipe. */
+static void drain(void **state)
+{
+	struct world *world = *state;
+	struct pipe_reader reader;
+	char text[50000];
+	int ends[2];
+
+	memset(text, 'a', sizeof(text));
+	assert_int_equal(pipe2(ends, O_CLOEXEC | O_NONBLOCK), 0);
+	assert_int_equal(write(ends[1], text, sizeof(text)), sizeof(text));
+	pipe_reader_start(&reader, world->loop, ends[0], PIPE_KEEP_HEAD, 40000, NULL);
+	pipe_reader_drain(&reader); /* its writer still has it open: only what is there */
+	assert_int_equal(reader.len, 40000);
+	assert_true(reader.cut && reader.source);
+	pipe_reader_finish(&reader);
+	(void)close(ends[1]);
+}
+
+static void tail(void **state)
+{
+	struct world *world = *state;
+	struct pipe_reader reader;
+	int ends[2];
+
+	assert_int_equal(pipe2(ends, O_CLOEXEC | O_NONBLOCK), 0);
+	pipe_reader_start(&reader, world->loop, ends[0], PIPE_KEEP_TAIL, 10, NULL);
+	for (int i = 0; i < 30; i++) {
+		assert_int_equal(write(ends[1], "abcdefghijklmnopqrstuvwxyz", (size_t)i % 26 + 1), i % 26 + 1);
+		pipe_reader_drain(&reader);
+		assert_int_equal(reader.data[reader.len - 1], 'a' + i % 26);
+		assert_true(reader.len <= 10);
+	}
+	assert_memory_equal(reader.data, "aababcabcd", 10); /* the last ten of "a", "ab", "abc", "abcd" */
+	pipe_reader_finish(&reader);
+	(void)close(ends[1]);
+}
+
 static void refused(struct world *world, const char *args, enum err_code code, const char *path, const char *words)
 {
 	struct call call;
@@ -496,6 +534,8 @@ int main(void)
 		IN_WORLD(cancel),
 		IN_WORLD(cancel_at_once),
 		IN_WORLD(a_child_that_keeps_the_pipes),
+		IN_WORLD(drain),
+		IN_WORLD(tail),
 		IN_WORLD(refusals),
 		IN_WORLD(many_at_once),
 		IN_WORLD(init_dies),

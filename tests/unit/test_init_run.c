@@ -119,7 +119,7 @@ static void pipes(void **state)
 static void clean_start(void **state)
 {
 	struct jail *jail = *state;
-	static const char TEXT[] = "/\0sh\0-c\0env; grep -E '^Sig(Blk|Ign)|^NoNewPrivs|^Seccomp:' /proc/self/status; ps -o sid=,pgid= -p $$ | "
+	static const char TEXT[] = "/\0sh\0-c\0env; grep -E '^NoNewPrivs|^Seccomp:' /proc/self/status; ps -o sid=,pgid= -p $$ | "
 	                           "tr -s ' ' '\\n' | grep . | uniq | wc -l; umask\0" PATH_ENV;
 	struct init_report report;
 	int out[2];
@@ -134,8 +134,26 @@ static void clean_start(void **state)
 		at += n;
 	(void)close(out[0]);
 	assert_string_equal(text, PATH_ENV "\nPWD=/\n"
-	                                   "SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n"
 	                                   "NoNewPrivs:\t1\nSeccomp:\t2\n1\n0022\n");
+}
+
+/* Read by the program itself: a shell would mend its mask. */
+static void clean_signals(void **state)
+{
+	struct jail *jail = *state;
+	static const char TEXT[] = "/\0grep\0^Sig[BI]\0/proc/self/status\0" PATH_ENV;
+	struct init_report report;
+	int out[2];
+	char text[256] = "";
+
+	assert_int_equal(pipe2(out, O_CLOEXEC), 0);
+	spawn(jail, &(struct init_spawn){.tag = 1, .flags = INIT_PIPE_STDOUT, .n_argv = 3, .n_env = 1}, TEXT, sizeof(TEXT), &out[1], 1);
+	(void)close(out[1]);
+	expect(jail, INIT_SPAWNED, 1, &report);
+	expect(jail, INIT_EXITED, 1, &report);
+	assert_true(read(out[0], text, sizeof(text) - 1) > 0);
+	(void)close(out[0]);
+	assert_string_equal(text, "SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n");
 }
 
 static void groups_are_joined(void **state)
@@ -441,6 +459,7 @@ int main(void)
 	        WITH_INIT(exit_codes_and_signals),
 	        WITH_INIT(pipes),
 	        WITH_INIT(clean_start),
+	        WITH_INIT(clean_signals),
 	        WITH_INIT(groups_are_joined),
 	        WITH_INIT(a_group_that_cannot_be_joined),
 	        WITH_INIT(exec_errors),
