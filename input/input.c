@@ -13,12 +13,15 @@
 
 #define DRAG_DEFAULT_MS 300
 #define SHORTCUT_MS 100
+#define SHORTCUT_UNSEEN_MS 400
 #define SHORTCUT_QUIET_MS 50
 #define SHORTCUT_LIMIT_MS 1000
 
 struct input {
 	struct xconn *x;
 	struct input_ops ops;
+	int64_t chord_ms;     /* when the last chord was pressed */
+	uint64_t chord_frame; /* and what was on the screen then */
 	struct hands hands;
 	struct keyboard keyboard;
 	struct pointer pointer;
@@ -115,21 +118,33 @@ static int check_type(void *home, const json_t *args, struct err *e)
 
 /*
  * Called at the start of every action of the keyboard. After a shortcut (a chord with Ctrl, Alt, Super or Meta) it waits until the active
- * window has read it, SHORTCUT_MS more, and until the screen is quiet: Firefox moves the focus for ctrl+l only when its page has had the
- * key, of which a ping knows nothing and which takes long while the page loads. Of texts typed at once 4 of 6 went to the page.
+ * window has read it, and until the screen shows what came of it and is quiet: Firefox moves the focus for ctrl+l only when its page
+ * has had the key, of which a ping knows nothing and which takes long while the page loads; what is typed before goes to the page.
+ * A shortcut that shows nothing, such as ctrl+c, costs SHORTCUT_UNSEEN_MS.
  */
 static int settle_shortcut(struct input *input, struct err *e)
 {
-	int64_t now_ms;
+	int64_t pressed_ms = input->chord_ms;
+	bool seen = false;
 
 	if (!input->keyboard.has_shortcut)
 		return 0;
 	if (keyboard_drain(&input->keyboard, e) < 0)
 		return -1;
-	now_ms = util_now_ms();
-	if (co_wait_until(now_ms + SHORTCUT_MS, e) < 0)
-		return -1;
-	return input->ops.wait_quiet ? input->ops.wait_quiet(input->ops.arg, SHORTCUT_QUIET_MS, now_ms + SHORTCUT_LIMIT_MS, e) : 0;
+	while (input->ops.frame && util_now_ms() < pressed_ms + (seen ? SHORTCUT_MS : SHORTCUT_UNSEEN_MS)) {
+		if (input->ops.wait_quiet(input->ops.arg, SHORTCUT_QUIET_MS, pressed_ms + SHORTCUT_LIMIT_MS, e) < 0)
+			return -1;
+		seen = input->ops.frame(input->ops.arg) != input->chord_frame;
+	}
+	return 0;
+}
+
+/* Presses a chord, and notes what is needed to see what comes of it. */
+static int press_chord(struct input *input, const struct chord *chord, struct grip *grip, struct err *e)
+{
+	input->chord_ms = util_now_ms();
+	input->chord_frame = input->ops.frame ? input->ops.frame(input->ops.arg) : 0;
+	return keyboard_press(&input->keyboard, chord, grip, e);
 }
 
 /* The place that an action names, or where the pointer is. */
@@ -312,7 +327,7 @@ static int run_key(struct action_run *run, struct err *e)
 	if (chord_of(run->args, "keys", &chord, e) < 0 || settle_shortcut(input, e) < 0)
 		return -1;
 	for (long i = form_int(run->args, "repeat", 1); i > 0; i--)
-		if (keyboard_press(&input->keyboard, &chord, &grip, e) < 0 || finish(input, &grip, 0, e) < 0)
+		if (press_chord(input, &chord, &grip, e) < 0 || finish(input, &grip, 0, e) < 0)
 			return -1;
 	return 0;
 }
@@ -326,7 +341,7 @@ static int run_key_down(struct action_run *run, struct err *e)
 	struct grip grip;
 
 	if (chord_of(run->args, "keys", &chord, e) < 0 || settle_shortcut(input, e) < 0 ||
-	    keyboard_press(&input->keyboard, &chord, &grip, e) < 0)
+	    press_chord(input, &chord, &grip, e) < 0)
 		return -1;
 	return xconn_sync(input->x, e);
 }
@@ -355,7 +370,7 @@ static int run_hold_key(struct action_run *run, struct err *e)
 	int rc;
 
 	if (check_duration(run, duration_ms, e) < 0 || chord_of(run->args, "keys", &chord, e) < 0 ||
-	    settle_shortcut(input, e) < 0 || keyboard_press(&input->keyboard, &chord, &grip, e) < 0)
+	    settle_shortcut(input, e) < 0 || press_chord(input, &chord, &grip, e) < 0)
 		return -1;
 	xconn_flush(input->x);
 	rc = co_wait_until(util_now_ms() + duration_ms, e);

@@ -164,6 +164,11 @@ static int open_display(struct stage *stage, int64_t deadline_ms, struct err *e)
 	return 0;
 }
 
+static uint64_t frame(void *arg)
+{
+	return display_frame(((struct stage *)arg)->display);
+}
+
 static int wait_quiet(void *arg, int quiet_ms, int64_t deadline_ms, struct err *e)
 {
 	bool settled;
@@ -175,7 +180,7 @@ static int open_parts(struct stage *stage, struct err *e)
 {
 	int64_t deadline_ms = util_now_ms() + LIMIT_START_MS;
 	const struct apps_ops ops = {.init_gone = on_init_gone, .arg = stage};
-	const struct input_ops input_ops = {.wait_quiet = wait_quiet, .arg = stage};
+	const struct input_ops input_ops = {.frame = frame, .wait_quiet = wait_quiet, .arg = stage};
 
 	if (open_display(stage, deadline_ms, e) < 0 || display_create(&stage->display, &stage->x, stage->ends.native, e) < 0 ||
 	    display_wait_ready(stage->display, deadline_ms, e) < 0 || input_create(&stage->input, &stage->x, &input_ops, e) < 0)
