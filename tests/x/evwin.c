@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A window that tells what it gets. */
+#include "tests/x/evwin.h"
+
+#include <X11/Xatom.h>
+#include <X11/Xlib.h>
+#include <X11/Xutil.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <xkbcommon/xkbcommon.h>
+
+#define MARK "GLOVEBOX_TEST_MARK"
+
+/* The child's side. */
+struct client {
+	Display *dpy;
+	Window window, root;
+	Atom protocols, ping, mark, ask_extents, extents;
+	enum evwin_way way;
+	FILE *out;
+};
+
+static void open_window(struct client *c)
+{
+	c->root = DefaultRootWindow(c->dpy);
+	c->protocols = XInternAtom(c->dpy, "WM_PROTOCOLS", False);
+	c->ping = XInternAtom(c->dpy, "_NET_WM_PING", False);
+	c->mark = XInternAtom(c->dpy, MARK, False);
+	c->ask_extents = XInternAtom(c->dpy, "_NET_REQUEST_FRAME_EXTENTS", False);
+	c->extents = XInternAtom(c->dpy, "_NET_FRAME_EXTENTS", False);
+	XSetWindowAttributes attributes = {
+		.override_redirect = True,
+		.event_mask = KeyPressMask | KeyReleaseMask | ButtonPressMask | ButtonReleaseMask | PointerMotionMask | ExposureMask,
+	};
+	unsigned int width = (unsigned int)DisplayWidth(c->dpy, 0), height = (unsigned int)DisplayHeight(c->dpy, 0);
+
+	c->window = XCreateWindow(c->dpy, c->root, 0, 0, width, height, 0, CopyFromParent, InputOutput, NULL,
+	                          CWOverrideRedirect | CWEventMask, &attributes);
+	if (c->way != EVWIN_NO_PING)
+		XChangeProperty(c->dpy, c->window, c->protocols, XA_ATOM, 32, PropModeReplace, (const unsigned char *)&c->ping, 1);
+	XChangeProperty(c->dpy, c->root, XInternAtom(c->dpy, "_NET_ACTIVE_WINDOW", False), XA_WINDOW, 32, PropModeReplace,
+	                (const unsigned char *)&c->window, 1);
+	XSelectInput(c->dpy, c->root, SubstructureNotifyMask);
+	XMapWindow(c->dpy, c->window);
+}
+
+static void on_key(struct client *c, XKeyEvent *event)
+{
+	char text[32];
+	KeySym keysym = NoSymbol;
+
+	(void)XLookupString(event, text, sizeof(text), &keysym, NULL);
+	(void)fprintf(c->out, "%c %u %lu %u %d %d %lu\n", event->type == KeyPress ? 'K' : 'k', event->keycode, keysym, event->state, event->x,
+	              event->y, event->time);
+	if (c->way == EVWIN_SLOW)
+		(void)nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
+}
+
+static void on_message(struct client *c, XClientMessageEvent *event)
+{
+	static const long none[4];
+
+	if (event->message_type == c->ask_extents) {
+		XChangeProperty(c->dpy, event->window, c->extents, XA_CARDINAL, 32, PropModeReplace, (const unsigned char *)none, 4);
+	} else if (event->message_type == c->mark) {
+		(void)fprintf(c->out, "mark\n");
+		(void)fflush(c->out);
+	} else if (event->message_type == c->protocols && (Atom)event->data.l[0] == c->ping && c->way != EVWIN_MUTE) {
+		event->window = c->root;
+		(void)XSendEvent(c->dpy, c->root, False, SubstructureNotifyMask | SubstructureRedirectMask, (XEvent *)event);
+	}
+}
+
+static void handle(struct client *c, XEvent *event)
+{
+	switch (event->type) {
+	case Expose:
+		XSetInputFocus(c->dpy, c->window, RevertToPointerRoot, CurrentTime);
+		XSync(c->dpy, False);
+		(void)fprintf(c->out, "ready %lu\n", c->window);
+		(void)fflush(c->out);
+		break;
+	case MappingNotify:
+		XRefreshKeyboardMapping(&event->xmapping);
+		break;
+	case KeyPress:
+	case KeyRelease:
+		on_key(c, &event->xkey);
+		break;
+	case ButtonPress:
+	case ButtonRelease:
+		(void)fprintf(c->out, "%c %u 0 %u %d %d %lu\n", event->type == ButtonPress ? 'B' : 'b', event->xbutton.button,
+		              event->xbutton.state, event->xbutton.x, event->xbutton.y, event->xbutton.time);
+		break;
+	case MotionNotify:
+		(void)fprintf(c->out, "M 0 0 %u %d %d %lu\n", event->xmotion.state, event->xmotion.x, event->xmotion.y, event->xmotion.time);
+		break;
+	case ClientMessage:
+		on_message(c, &event->xclient);
+		break;
+	default:
+		break;
+	}
+}
+
+static void run(const char *display, enum evwin_way way, int out)
+{
+	struct client c = {.way = way, .out = fdopen(out, "w"), .dpy = XOpenDisplay(display)};
+	XEvent event;
+
+	if (!c.dpy || !c.out)
+		_exit(1);
+	open_window(&c);
+	for (;;) {
+		XNextEvent(c.dpy, &event);
+		handle(&c, &event);
+	}
+}
+
+void evwin_start(struct evwin *evwin, const char *display, enum evwin_way way)
+{
+	char line[80];
+	unsigned long window = 0;
+	int ends[2];
+
+	assert_int_equal(pipe(ends), 0);
+	evwin->pid = fork();
+	assert_true(evwin->pid >= 0);
+	if (evwin->pid == 0) {
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+		run(display, way, ends[1]);
+	}
+	(void)close(ends[1]);
+	evwin->out = fdopen(ends[0], "r");
+	if (!fgets(line, sizeof(line), evwin->out) || sscanf(line, "ready %lu", &window) != 1)
+		fail_msg("the window did not start");
+	evwin->window = (xcb_window_t)window;
+	evwin->xcb = xcb_connect(display, NULL);
+}
+
+void evwin_stop(struct evwin *evwin)
+{
+	xcb_disconnect(evwin->xcb);
+	(void)kill(evwin->pid, SIGKILL);
+	(void)waitpid(evwin->pid, NULL, 0);
+	(void)fclose(evwin->out);
+}
+
+static void send_mark(struct evwin *evwin)
+{
+	xcb_intern_atom_reply_t *mark = xcb_intern_atom_reply(evwin->xcb, xcb_intern_atom(evwin->xcb, 0, strlen(MARK), MARK), NULL);
+	xcb_client_message_event_t message = {
+		.response_type = XCB_CLIENT_MESSAGE, .format = 32, .window = evwin->window, .type = mark ? mark->atom : 0};
+
+	assert_non_null(mark);
+	free(mark);
+	xcb_send_event(evwin->xcb, 0, evwin->window, 0, (const char *)&message);
+	xcb_flush(evwin->xcb);
+}
+
+size_t evwin_look(struct evwin *evwin, struct evwin_event *events, size_t max)
+{
+	char line[120];
+	size_t n = 0;
+
+	send_mark(evwin);
+	for (;;) {
+		struct evwin_event event;
+
+		if (!fgets(line, sizeof(line), evwin->out))
+			fail_msg("the window is gone");
+		if (strcmp(line, "mark\n") == 0)
+			return n;
+		if (sscanf(line, "%c %u %u %u %d %d %u", &event.kind, &event.detail, &event.keysym, &event.state, &event.x, &event.y,
+		           &event.time_ms) == 7 &&
+		    n < max)
+			events[n++] = event;
+	}
+}
+
+char *evwin_text(const struct evwin_event *events, size_t n)
+{
+	char *text = calloc(n + 1, 8);
+	size_t len = 0;
+
+	for (size_t i = 0; text && i < n; i++) {
+		char piece[8];
+
+		if (events[i].kind != 'K' || xkb_keysym_to_utf8(events[i].keysym, piece, sizeof(piece)) <= 1)
+			continue;
+		memcpy(text + len, piece, strlen(piece));
+		len += strlen(piece);
+	}
+	return text;
+}
