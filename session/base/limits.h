@@ -28,6 +28,7 @@
 #define LIMIT_X_CONNECT_MS 10000              /* connecting to the X server */
 #define LIMIT_X_DEAD_MS 10000                 /* an X server that answers nothing for so long is taken as dead */
 #define LIMIT_X_BLOCK_S 5                     /* one call into the X libraries; an alarm ends the process after that */
+#define LIMIT_FAILED_MS 3000                  /* a stage that has failed says so for so long, then it ends */
 #define LIMIT_PING_MS 2000                    /* one answer of a window to _NET_WM_PING */
 #define LIMIT_WM_MS 250                       /* the window manager taking note of a press of a button */
 #define LIMIT_NO_PING_MS 50                   /* what a window without _NET_WM_PING gets to read a new keyboard map */

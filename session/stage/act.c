@@ -113,6 +113,13 @@ static json_t *error_of(struct act *act, size_t index)
 	return problem_create(&act->e, act->call->request_id);
 }
 
+/* Who cancelled: a caller, or the end of the session. */
+static void explain_cancel(struct act *act)
+{
+	if (act->e.code == ERR_CANCELLED && act->stage->state != STAGE_IS_READY)
+		(void)stage_check_ready(act->stage, &act->e);
+}
+
 /* One action: intent, events, result. */
 static bool run_step(struct act *act, size_t index)
 {
@@ -131,6 +138,7 @@ static bool run_step(struct act *act, size_t index)
 		json_object_set_new(result, "elapsed_ms", json_integer(util_now_ms() - start_ms));
 	}
 	if (rc < 0) {
+		explain_cancel(act);
 		json_object_set_new(result, "ok", json_false());
 		json_object_set_new(result, "error", error_of(act, index));
 	}

@@ -42,6 +42,7 @@ static json_t *hello(void *arg)
 	return stage_hello(arg);
 }
 
+/* The status to end with, or -1. */
 static int serve(struct ends *ends, struct err *e)
 {
 	struct program program = {.loop = loop_create(e)};
@@ -55,13 +56,14 @@ static int serve(struct ends *ends, struct err *e)
 	(void)loop_add(program.loop, CHILD_WARDEN, EPOLLIN | EPOLLRDHUP, on_warden, &program);
 	loop_run(program.loop);
 	/* Coroutines may still stand on their stacks: the process ends with them, nothing is taken apart. */
-	return 0;
+	return program.stage->exit_status;
 }
 
 int main(void)
 {
 	struct ends ends;
 	struct err e;
+	int status;
 
 	log_init("glovebox-stage", NULL);
 	(void)signal(SIGPIPE, SIG_IGN);
@@ -70,9 +72,10 @@ int main(void)
 		return EXIT_FAILURE;
 	}
 	log_init("glovebox-stage", ends.session);
-	if (serve(&ends, &e) < 0) {
+	status = serve(&ends, &e);
+	if (status < 0) {
 		log_err(LOG_ERROR, &e, "serve");
 		return EXIT_FAILURE;
 	}
-	return EXIT_SUCCESS;
+	return status;
 }

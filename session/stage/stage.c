@@ -77,6 +77,14 @@ static void note(struct stage *stage, const char *event, json_t *fields)
 		log_err(LOG_ERROR, &e, "journal");
 }
 
+static void on_failed_long(void *arg)
+{
+	struct stage *stage = arg;
+
+	stage_end(stage, stage->reason);
+	loop_stop(stage->loop);
+}
+
 void stage_fail(struct stage *stage, const char *reason)
 {
 	if (stage->state == STAGE_IS_FAILED || stage->state == STAGE_IS_ENDED)
@@ -87,16 +95,25 @@ void stage_fail(struct stage *stage, const char *reason)
 	note(stage, "failed", json_pack("{s:s}", "reason", reason));
 	journal_sync(stage->journal);
 	(void)act_cancel(stage); /* those that wait are refused when their turn comes */
+	(void)loop_at(stage->loop, util_now_ms() + LIMIT_FAILED_MS, on_failed_long, stage);
+}
+
+/* The first part that fails is the cause. */
+static void lose_part(struct stage *stage, enum stage_exit status, const char *reason)
+{
+	if (!stage->exit_status)
+		stage->exit_status = (int)status;
+	stage_fail(stage, reason);
 }
 
 static void on_display_lost(void *arg)
 {
-	stage_fail(arg, "the display is gone");
+	lose_part(arg, STAGE_EXIT_DISPLAY, "the display is gone");
 }
 
 static void on_init_gone(void *arg)
 {
-	stage_fail(arg, "the processes of the app jail are gone");
+	lose_part(arg, STAGE_EXIT_APPS, "the processes of the app jail are gone");
 }
 
 /* The spec for the journal: of the environment only the names. */

@@ -2,7 +2,8 @@
 /*
  * One session: its display, hands and apps joined, from open to its end.
  *
- * starting → ready → ended, or failed from either. A part that dies (X, init) makes it failed; the warden ends its processes.
+ * starting → ready → ended, or failed from either. A part that dies (X, init) makes it failed; the warden ends its processes. A part
+ * that lives but is of no use any more the warden cannot see: then the stage ends itself after LIMIT_FAILED_MS.
  * One thread; open and start run in coroutines.
  */
 #ifndef STAGE_STAGE_H
@@ -26,6 +27,7 @@ struct stage {
 	bool is_open;            /* and went well: the parts below are there */
 	bool finished;           /* the journal's last line is written */
 	char reason[ERR_MSG_MAX]; /* of failed */
+	int exit_status;         /* of the process: 0 or enum stage_exit */
 	struct connections *connections;
 	struct journal *journal;
 	json_t *spec, *image;
@@ -58,7 +60,7 @@ void stage_stop(struct stage *stage);
 /* Stops, lets go of what is held, writes the journal's last line. */
 void stage_end(struct stage *stage, const char *reason);
 
-/* The session has failed, once. */
+/* The session has failed, once. The loop stops in a while. */
 void stage_fail(struct stage *stage, const char *reason);
 
 /* 0 when the session takes work, else -1 with the refusal: ERR_NOT_READY, ERR_GONE with the reason, or ERR_BUSY when answers pile up

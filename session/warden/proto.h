@@ -25,6 +25,12 @@ enum child_fd {
 	CHILD_LISTEN = 5, /* the listening socket (front: TCP; stage: run/ID/stage.sock) */
 };
 
+/* Why a stage ended by itself: what the warden cannot see, since the processes live on. */
+enum stage_exit {
+	STAGE_EXIT_DISPLAY = 10, /* the display does not answer, or has closed the connection */
+	STAGE_EXIT_APPS,         /* pid 1 of the app jail has closed its link */
+};
+
 enum warden_op {
 	WARDEN_HELLO = 1, /* warden → front, first record; front → warden (a request without a session): it serves now */
 	WARDEN_CREATE,    /* front → warden, answered by the event CREATED or FAILED */

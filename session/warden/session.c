@@ -248,6 +248,16 @@ static const char *name_part(enum part_kind kind, int status)
 	}
 }
 
+/* What a session ended of: a stage may end for a part that lives. */
+static enum warden_reason reason_of(enum part_kind kind, int status)
+{
+	if (kind == PART_STAGE && status == STAGE_EXIT_DISPLAY)
+		return WARDEN_DISPLAY_DIED;
+	if (kind == PART_STAGE && status == STAGE_EXIT_APPS)
+		return WARDEN_APPS_DIED;
+	return PART_REASONS[kind];
+}
+
 static void on_gone(void *arg, const char *how, int status)
 {
 	struct part *part = arg;
@@ -265,7 +275,7 @@ static void on_gone(void *arg, const char *how, int status)
 		(void)err_set(&why, ERR_SESSION_FAILED, NULL, "%s while it started", text);
 		fail(session, &why, text);
 	} else {
-		begin_end(session, PART_REASONS[part->kind], text);
+		begin_end(session, reason_of(part->kind, status), text);
 	}
 	try_finish(session);
 }

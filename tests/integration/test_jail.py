@@ -182,6 +182,22 @@ def test_a_part_dies(server, make_session, program, reason):
         session.run("true")
 
 
+def test_a_display_that_hangs(server, make_session):
+    """No process ends, but the session is of no use any more."""
+    before = jail.counts(server)
+    session = make_session("minimal")
+    os.kill(jail.part(session.id, "Xvfb"), signal.SIGSTOP)
+
+    def is_over():
+        session.agent.request("GET", f"{session.path}/screenshot")
+        return session.id not in server.live_sessions()
+
+    until(is_over, within_s=30)
+    shown = server.api.call("GET", session.path)
+    assert (shown["state"], shown["reason"]) == ("failed", "display_died")
+    until(lambda: jail.counts(server) == before, within_s=5)
+
+
 def test_destroy_answers_when_all_is_gone(server, make_session):
     before = jail.counts(server)
     session = make_session("minimal")

@@ -42,7 +42,7 @@ static void stage_process(int listen_fd, struct ends *ends)
 	log_init("stage", NULL);
 	stage->connections = connections_create(loop, listen_fd, &ops);
 	loop_run(loop);
-	_exit(0);
+	_exit(stage->exit_status);
 }
 
 static void start_stage(struct rig *rig, int init_fd)

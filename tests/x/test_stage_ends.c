@@ -10,13 +10,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
+#include <xcb/res.h>
 
 #include "session/base/json.h"
 #include "session/base/limits.h"
 #include "session/base/util.h"
+#include "session/warden/proto.h"
 #include "tests/x/rig.h"
 
 /* A window full of noise, of which no encoder can make a small picture. */
@@ -160,6 +163,7 @@ static void test_display_dies(void **state)
 
 	assert_int_equal(reply.status, 200);
 	assert_true(json_is_false(json_object_get(reply.json, "ok")));
+	assert_string_equal(form_string(json_object_get(rig_result(reply.json, 0), "error"), "code", ""), "session_gone");
 	rig_free_reply(&reply);
 	rig_expect_code(fd, 503, "session_gone", "act", "agent", "{\"actions\":[]}");
 	rig_expect_code(fd, 503, "session_gone", "screenshot", "agent", NULL);
@@ -167,6 +171,48 @@ static void test_display_dies(void **state)
 	auto_free char *text = rig_journal(rig);
 
 	assert_non_null(strstr(text, "\"event\":\"failed\",\"reason\":\"the display is gone\""));
+}
+
+static bool is_stages(struct rig *rig, xcb_window_t window)
+{
+	const xcb_res_client_id_spec_t spec = {.client = window, .mask = XCB_RES_CLIENT_ID_MASK_LOCAL_CLIENT_PID};
+	xcb_res_query_client_ids_reply_t *reply = xcb_res_query_client_ids_reply(rig->x, xcb_res_query_client_ids(rig->x, 1, &spec), NULL);
+	xcb_res_client_id_value_iterator_t ids = xcb_res_query_client_ids_ids_iterator(reply);
+	bool same = ids.rem > 0 && *xcb_res_client_id_value_value(ids.data) == (uint32_t)rig->stage;
+
+	free(reply);
+	return same;
+}
+
+/* What any program of the session can do to another. */
+static void kill_stages_client(struct rig *rig)
+{
+	xcb_query_tree_reply_t *tree = xcb_query_tree_reply(rig->x, xcb_query_tree(rig->x, rig->root), NULL);
+	const xcb_window_t *children = xcb_query_tree_children(tree);
+	int i = 0;
+
+	while (i < tree->children_len && !is_stages(rig, children[i]))
+		i++;
+	assert_true(i < tree->children_len);
+	xcb_kill_client(rig->x, children[i]);
+	xcb_flush(rig->x);
+	free(tree);
+}
+
+/* A program can have the display cut us off. The display lives, so nobody else sees that the session is of no use any more. */
+static void test_display_cuts_off(void **state)
+{
+	struct rig *rig = *state;
+	auto_fd fd = rig_open(rig);
+	int status;
+
+	kill_stages_client(rig);
+	wait_state(fd, "failed");
+	rig_expect_code(fd, 503, "session_gone", "act", "agent", "{\"actions\":[]}");
+	assert_int_equal(waitpid(rig->stage, &status, 0), rig->stage);
+	rig->stage = -1;
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), STAGE_EXIT_DISPLAY);
 }
 
 static void test_init_dies(void **state)
@@ -216,6 +262,7 @@ int main(void)
 		TEST(test_unread_answers),
 		TEST(test_memory_does_not_grow),
 		TEST(test_display_dies),
+		TEST(test_display_cuts_off),
 		TEST(test_init_dies),
 		TEST(test_display_silent),
 	};
