@@ -131,10 +131,15 @@ static void lose(struct xconn *x, const char *why)
 	x->tell = loop_at(x->loop, util_now_ms(), tell_lost, x);
 }
 
+/* What has been read needs no guard: a client that floods us with events must not cost us two system calls for each. */
 static xcb_generic_event_t *next_event(struct xconn *x)
 {
+	xcb_generic_event_t *event = xcb_poll_for_queued_event(x->xcb);
+
+	if (event)
+		return event;
 	guard_begin();
-	xcb_generic_event_t *event = xcb_poll_for_event(x->xcb);
+	event = xcb_poll_for_event(x->xcb);
 	guard_end();
 	return event;
 }

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -253,6 +254,43 @@ static void test_display_silent(void **state)
 	(void)kill(rig->server.pid, SIGCONT);
 }
 
+/* A client that never stops telling the root's listeners something. */
+static pid_t start_flood(const struct rig *rig)
+{
+	const uint32_t masks = XCB_EVENT_MASK_SUBSTRUCTURE_NOTIFY | XCB_EVENT_MASK_STRUCTURE_NOTIFY | XCB_EVENT_MASK_PROPERTY_CHANGE;
+	const xcb_client_message_event_t message = {
+		.response_type = XCB_CLIENT_MESSAGE, .format = 32, .window = rig->root, .type = XCB_ATOM_STRING};
+	pid_t pid = fork();
+
+	if (pid != 0)
+		return pid;
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	xcb_connection_t *x = xcb_connect(rig->server.display, NULL);
+
+	for (int i = 0; !xcb_connection_has_error(x); i++) {
+		xcb_send_event(x, 0, rig->root, masks, (const char *)&message);
+		if (i % 1000 == 0)
+			free(xcb_get_input_focus_reply(x, xcb_get_input_focus(x), NULL));
+	}
+	_exit(0);
+}
+
+static void test_flood_of_events(void **state)
+{
+	struct rig *rig = *state;
+	auto_fd fd = rig_open(rig);
+	pid_t flood = start_flood(rig);
+
+	for (int64_t end_ms = util_now_ms() + 4000; util_now_ms() < end_ms;) {
+		json_t *act = rig_expect(fd, 200, "act", "agent", "{\"actions\":[{\"action\":\"move\",\"x\":1,\"y\":1}]}");
+
+		assert_true(json_is_true(json_object_get(act, "ok")));
+		json_decref(act);
+	}
+	(void)kill(flood, SIGKILL);
+	(void)waitpid(flood, NULL, 0);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, rig_set_up, rig_tear_down)
 
 int main(void)
@@ -265,6 +303,7 @@ int main(void)
 		TEST(test_display_cuts_off),
 		TEST(test_init_dies),
 		TEST(test_display_silent),
+		TEST(test_flood_of_events),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
