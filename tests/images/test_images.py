@@ -93,6 +93,20 @@ def test_a_changed_recipe_is_built_and_the_old_tree_stays_until_gc(builder):
     assert builder.folders() == [f"tiny-{builder.manifest()['hash'][:12]}"]
 
 
+def test_the_tree_of_the_manifest_is_the_newest_of_its_name(builder):
+    """The warden takes the newest root of displays: that of a recipe which went back to what it was, too."""
+    def newest():
+        return max(builder.folders(), key=lambda name: (builder.images / name).stat().st_mtime_ns)
+
+    for content in ("one", "two", "one"):
+        builder.content.write_text(content)
+        assert builder.build("tiny").returncode == 0
+        assert newest() == f"tiny-{builder.manifest()['hash'][:12]}"
+    os.utime(builder.images / newest(), (1, 1))
+    assert "up to date" in builder.build("tiny").stderr
+    assert newest() == f"tiny-{builder.manifest()['hash'][:12]}"
+
+
 def test_a_forced_build_of_the_same_content_has_the_same_hash(builder):
     builder.build("tiny")
     before = builder.manifest()["hash"]
