@@ -2,41 +2,30 @@
 /* The allow list of variables, and what may be put over it. */
 #include "apps/environment.h"
 
-#include <ctype.h>
-#include <stdbool.h>
 #include <string.h>
 
 #include "session/base/util.h"
+#include "session/base/variable.h"
 
 static const struct {
 	const char *name, *value;
-	bool ours; /* the spec may not set it */
 } BASE[] = {
-	{"PATH", "/usr/local/bin:/usr/bin:/bin", false},
-	{"HOME", ENVIRONMENT_HOME, true},
-	{"USER", "user", true},
-	{"LOGNAME", "user", true},
-	{"SHELL", "/bin/bash", false},
-	{"LANG", "C.UTF-8", false},
-	{"TERM", "xterm-256color", false},
-	{"DISPLAY", ":0", true},
-	{"XAUTHORITY", "/run/glovebox/xauth", true},
-	{"XDG_RUNTIME_DIR", ENVIRONMENT_RUNTIME, true},
-	{"DBUS_SESSION_BUS_ADDRESS", ENVIRONMENT_BUS, true},
+	{"PATH", "/usr/local/bin:/usr/bin:/bin"},
+	{"HOME", ENVIRONMENT_HOME},
+	{"USER", "user"},
+	{"LOGNAME", "user"},
+	{"SHELL", "/bin/bash"},
+	{"LANG", "C.UTF-8"},
+	{"TERM", "xterm-256color"},
+	{"DISPLAY", ":0"},
+	{"XAUTHORITY", "/run/glovebox/xauth"},
+	{"XDG_RUNTIME_DIR", ENVIRONMENT_RUNTIME},
+	{"DBUS_SESSION_BUS_ADDRESS", ENVIRONMENT_BUS},
 	/* What makes each toolkit build its accessibility tree. */
-	{"GNOME_ACCESSIBILITY", "1", false},
-	{"ACCESSIBILITY_ENABLED", "1", false},
-	{"QT_LINUX_ACCESSIBILITY_ALWAYS_ON", "1", false},
+	{"GNOME_ACCESSIBILITY", "1"},
+	{"ACCESSIBILITY_ENABLED", "1"},
+	{"QT_LINUX_ACCESSIBILITY_ALWAYS_ON", "1"},
 };
-
-static bool is_name(const char *name)
-{
-	if (!isalpha((unsigned char)name[0]) && name[0] != '_')
-		return false;
-	while (isalnum((unsigned char)*name) || *name == '_')
-		name++;
-	return *name == '\0';
-}
 
 /* Puts the variable at its place, or at the end. */
 static void put(struct environment *environment, const char *name, const char *value)
@@ -55,33 +44,21 @@ static void put(struct environment *environment, const char *name, const char *v
 	environment->list[at] = util_printf("%s=%s", name, value);
 }
 
-static int put_all(struct environment *environment, const json_t *more, bool (*refused)(const char *name), struct err *e)
+static int put_all(struct environment *environment, const json_t *more, int (*check)(const char *name, struct err *e), struct err *e)
 {
 	const char *name;
 	json_t *value;
 
 	json_object_foreach((json_t *)(uintptr_t)more, name, value) {
 		auto_free char *path = util_printf("/env/%s", name);
-		char quoted[80];
 
-		if (!is_name(name))
-			return err_set(e, ERR_BAD_FIELD, "/env", "%s is no name of a variable: letters, digits and _, no digit first",
-			               err_quote(quoted, sizeof(quoted), name, strlen(name)));
-		if (refused && refused(name))
-			return err_set(e, ERR_BAD_FIELD, path, "%s is the server's own and cannot be set here", name);
+		if (check(name, e) < 0)
+			return -1;
 		if (!json_is_string(value))
 			return err_set(e, ERR_BAD_FIELD, path, "the value of a variable must be a string");
 		put(environment, name, json_string_value(value));
 	}
 	return 0;
-}
-
-static bool is_ours(const char *name)
-{
-	for (size_t i = 0; i < ARRAY_LEN(BASE); i++)
-		if (BASE[i].ours && strcmp(BASE[i].name, name) == 0)
-			return true;
-	return false;
 }
 
 int environment_create(struct environment *out, const json_t *spec, struct err *e)
@@ -90,7 +67,7 @@ int environment_create(struct environment *out, const json_t *spec, struct err *
 
 	for (size_t i = 0; i < ARRAY_LEN(BASE); i++)
 		put(&made, BASE[i].name, BASE[i].value);
-	if (put_all(&made, spec, is_ours, e) < 0) {
+	if (put_all(&made, spec, variable_check_session, e) < 0) {
 		environment_finish(&made);
 		return -1;
 	}
@@ -105,7 +82,7 @@ int environment_extend(struct environment *out, const struct environment *base, 
 	made.list = util_zalloc((base->n + 1) * sizeof(*made.list));
 	for (size_t i = 0; i < base->n; i++)
 		made.list[i] = util_strdup(base->list[i]);
-	if (put_all(&made, more, NULL, e) < 0) {
+	if (put_all(&made, more, variable_check, e) < 0) {
 		environment_finish(&made);
 		return -1;
 	}

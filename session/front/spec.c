@@ -10,6 +10,7 @@
 
 #include "session/base/limits.h"
 #include "session/base/util.h"
+#include "session/base/variable.h"
 
 #define SIDE(name, fallback, doc) {name, FIELD_INT, false, LIMIT_SIDE_MIN_PX, LIMIT_SIDE_MAX_PX, NULL, NULL, "px", fallback, doc}
 #define YEAR_S (365.0 * 24 * 3600)
@@ -139,12 +140,13 @@ static int check_offers(const json_t *spec, struct err *e)
 {
 	for (size_t i = 0; i < ARRAY_LEN(offers); i++) {
 		const struct offer *offer = &offers[i];
+		const json_t *value = member(spec, offer);
 		char path[64], shown[80];
 		auto_free char *text = NULL;
 
-		if (is_offered(offer, member(spec, offer)))
+		if (is_offered(offer, value))
 			continue;
-		text = json_dumps(member(spec, offer), JSON_COMPACT | JSON_ENCODE_ANY);
+		text = json_is_string(value) ? util_strdup(json_string_value(value)) : json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
 		(void)snprintf(path, sizeof(path), "%s%s/%s", offer->group ? "/" : "", offer->group ? offer->group : "", offer->name);
 		return err_set(e, offer->code, path, "%s is not offered: %s",
 		               text ? err_quote(shown, sizeof(shown), text, strlen(text)) : "this", offer->why);
@@ -215,23 +217,15 @@ static int check_between(const json_t *spec, struct err *e)
 	return 0;
 }
 
-static bool is_variable(const char *name)
-{
-	return *name && (*name < '0' || *name > '9') &&
-	       name[strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")] == '\0';
-}
-
 static int check_env(json_t *env, struct err *e)
 {
 	const char *name;
 	json_t *value;
 	size_t total = 0;
-	char shown[80];
 
 	json_object_foreach(env, name, value) {
-		if (!is_variable(name))
-			return err_set(e, ERR_BAD_FIELD, "/env", "%s is no name of a variable: letters, digits and _, no digit first",
-			               err_quote(shown, sizeof(shown), name, strlen(name)));
+		if (variable_check_session(name, e) < 0)
+			return -1;
 		total += strlen(name) + json_string_length(value) + 2;
 	}
 	if (total > LIMIT_ENV_BYTES)

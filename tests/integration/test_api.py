@@ -107,6 +107,7 @@ BAD_SPECS = [
     ({"image": "minimal", "apps": ["no-such-app"]}, 400, "bad_field", "/apps/0"),
     ({"image": "minimal", "apps": ["-x"]}, 400, "bad_field", "/apps/0"),
     ({"image": "minimal", "env": {"A=B": "c"}}, 400, "bad_field", "/env"),
+    ({"image": "minimal", "env": {"DISPLAY": ":1"}}, 400, "bad_field", "/env/DISPLAY"),
     ({"image": "minimal", "isolation": "vm"}, 422, "tier_unavailable", "/isolation"),
     ({"image": "minimal", "egress": {"mode": "open"}}, 422, "unsupported", "/egress/mode"),
     ({"image": "minimal", "secrets": ["x"]}, 422, "unsupported", "/secrets"),

@@ -132,6 +132,8 @@ static void test_faults(void **state)
 		{"{\"env\":{\"A B\":\"\"}}", ERR_BAD_FIELD, "/env"},
 		{"{\"env\":{\"1A\":\"\"}}", ERR_BAD_FIELD, "/env"},
 		{"{\"env\":{\"\":\"\"}}", ERR_BAD_FIELD, "/env"},
+		{"{\"env\":{\"DISPLAY\":\":1\"}}", ERR_BAD_FIELD, "/env/DISPLAY"},
+		{"{\"env\":{\"DBUS_SESSION_BUS_ADDRESS\":\"\"}}", ERR_BAD_FIELD, "/env/DBUS_SESSION_BUS_ADDRESS"},
 		{"{\"env\":{\"A\":\"\\u0000\"}}", ERR_BAD_FIELD, "/env/A"},
 		{"{\"labels\":{\"\":\"x\"}}", ERR_BAD_FIELD, "/labels"},
 		{"{\"labels\":[]}", ERR_BAD_FIELD, "/labels"},
