@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A small client of the HTTP API, for tests: every call is one request on a connection of its own."""
+import base64
 import http.client
 import io
 import json
@@ -73,6 +74,12 @@ class Api:
         return Session(self, self.call("POST", "/v1/sessions", spec))
 
 
+def picture_of(data):
+    picture = Image.open(io.BytesIO(data))
+    picture.load()
+    return picture.convert("RGB")
+
+
 class Session:
     """One session, driven with its agent's token; `api` is who made it."""
 
@@ -114,9 +121,11 @@ class Session:
         reply = self.agent.request("GET", f"{self.path}/screenshot")
         if reply.status >= 400:
             raise Refused(reply)
-        picture = Image.open(io.BytesIO(reply.body))
-        picture.load()
-        return picture.convert("RGB")
+        return picture_of(reply.body)
+
+    def look(self):
+        """A picture once the screen is quiet, as an agent gets it with a call."""
+        return picture_of(base64.b64decode(self.act(observe=True)["observation"]["picture"]["data"]))
 
     def windows(self):
         return self.do("windows")["windows"]

@@ -21,13 +21,14 @@ def serve_form(session, port=8000):
 
 
 def open_page(session, url):
-    """In the browser that runs: a new tab."""
-    session.do("launch", app="firefox", args=[url])
+    """Types the address into the browser once its start page is there, as an agent would: in one call."""
+    until(lambda: any(window["title"].startswith("Glovebox") for window in session.windows()))
+    session.act({"action": "key", "keys": "ctrl+l"}, {"action": "type", "text": url + "\n"})
 
 
 def find(session, colour):
-    """Where a colour is on the screen, once it is there."""
-    return until(lambda: box(session.shot(), colour))
+    """Where a colour is on the screen, once it is there and the screen is quiet."""
+    return until(lambda: box(session.look(), colour))
 
 
 def test_form_is_filled_and_received(desktop):
