@@ -21,7 +21,7 @@
 	PLAIN(arch_prctl), PLAIN(brk), PLAIN(clock_getres), PLAIN(clock_gettime), PLAIN(clock_nanosleep), PLAIN(close), \
 	PLAIN(close_range), PLAIN(exit), PLAIN(exit_group), PLAIN(fcntl), PLAIN(fstat), PLAIN(futex), PLAIN(getegid), \
 	PLAIN(geteuid), PLAIN(getgid), PLAIN(getpid), PLAIN(getppid), PLAIN(getrandom), PLAIN(getrlimit), PLAIN(getrusage), \
-	PLAIN(gettid), PLAIN(gettimeofday), PLAIN(getuid), PLAIN(lseek), PLAIN(madvise), PLAIN(membarrier), PLAIN(mincore), \
+	PLAIN(gettid), PLAIN(gettimeofday), PLAIN(getuid), PLAIN(madvise), PLAIN(membarrier), PLAIN(mincore), \
 	PLAIN(mmap), PLAIN(mprotect), PLAIN(mremap), PLAIN(msync), PLAIN(munmap), PLAIN(nanosleep), PLAIN(newfstatat), \
 	PLAIN(prctl), PLAIN(prlimit64), PLAIN(read), PLAIN(readv), PLAIN(restart_syscall), PLAIN(rseq), PLAIN(rt_sigaction), \
 	PLAIN(rt_sigpending), PLAIN(rt_sigprocmask), PLAIN(rt_sigreturn), PLAIN(rt_sigtimedwait), PLAIN(sched_getaffinity), \

@@ -18,9 +18,9 @@ static const struct confine_rule rules[] = {
 	/* libmicrohttpd */
 	PLAIN(sendfile),
 	/* SQLite, the audit log */
-	PLAIN(chmod), PLAIN(fallocate), PLAIN(ftruncate), PLAIN(fchmod), PLAIN(fchown), PLAIN(flock), PLAIN(link), PLAIN(mkdir), PLAIN(mkdirat),
-	PLAIN(pwrite64), PLAIN(pwritev), PLAIN(preadv), PLAIN(rename), PLAIN(renameat), PLAIN(renameat2), PLAIN(rmdir), PLAIN(umask),
-	PLAIN(unlink), PLAIN(unlinkat), PLAIN(utime), PLAIN(utimensat), PLAIN(utimes),
+	PLAIN(chmod), PLAIN(fallocate), PLAIN(ftruncate), PLAIN(fchmod), PLAIN(fchown), PLAIN(flock), PLAIN(link), PLAIN(lseek),
+	PLAIN(mkdir), PLAIN(mkdirat), PLAIN(pwrite64), PLAIN(pwritev), PLAIN(preadv), PLAIN(rename), PLAIN(renameat), PLAIN(renameat2),
+	PLAIN(rmdir), PLAIN(umask), PLAIN(unlink), PLAIN(unlinkat), PLAIN(utime), PLAIN(utimensat), PLAIN(utimes),
 };
 
 TABLE(confine_front, "front", rules, ENOSYS);

@@ -13,7 +13,7 @@ static const struct confine_rule rules[] = {
 	ROWS_SOCKETS,
 	ROWS_FILES,
 	ROWS_DANGEROUS,
-	PLAIN(bind), PLAIN(listen), PLAIN(shmat), PLAIN(fallocate), PLAIN(ftruncate),
+	PLAIN(bind), PLAIN(listen), PLAIN(lseek), PLAIN(shmat), PLAIN(fallocate), PLAIN(ftruncate),
 	/* its lock file, its socket, the compiled keyboard map */
 	PLAIN(chmod), PLAIN(fchmod), PLAIN(fchown), PLAIN(link), PLAIN(umask), PLAIN(unlink),
 	/* sh and xkbcomp */

@@ -197,6 +197,9 @@ static void test_journal_cannot_be_undone(void **state)
 		{"rename", SYS_rename, {0}, ENOSYS},
 		{"unlink", SYS_unlink, {0}, ENOSYS},
 		{"pwrite64", SYS_pwrite64, {-1}, ENOSYS},
+		{"pwritev", SYS_pwritev, {-1}, ENOSYS},
+		{"pwritev2", SYS_pwritev2, {-1}, ENOSYS},
+		{"lseek", SYS_lseek, {-1, 0, SEEK_SET}, ENOSYS}, /* O_APPEND can be taken off by fcntl */
 	};
 
 	(void)state;
