@@ -56,7 +56,8 @@ extern const struct confine_table confine_app, confine_app_deny, confine_xvfb, c
  * its uid and gid with no capability, bounding set or supplementary group, no_new_privs, undumpable, arms the parent-death signal
  * last, waits for the go byte on CHILD_GO (end of file, or a warden that is gone: -1), loads the table. The uid, which is the gid too,
  * comes from the environment variable GLOVEBOX_UID that the warden sets, which is cleared. SIGALRM ends the process from now on, as
- * it would if it were not pid 1 of its namespace. -1 on any failure: the caller must exit.
+ * it would if it were not pid 1 of its namespace; a file that would grow beyond LIMIT_FILE_BYTES fails with EFBIG. -1 on any failure: the
+ * caller must exit.
  */
 int confine_enter(const struct confine_table *table, struct err *e);
 

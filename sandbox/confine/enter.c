@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "sandbox/confine/confine.h"
+#include "session/base/limits.h"
 #include "session/base/util.h"
 #include "session/warden/proto.h"
 
@@ -32,10 +33,11 @@ static int detach_loader(struct err *e)
 
 static int limit_resources(struct err *e)
 {
-	struct rlimit core = {0, 0};
+	const struct rlimit core = {0, 0};
+	const struct rlimit bytes = {LIMIT_FILE_BYTES, LIMIT_FILE_BYTES};
 	struct rlimit files;
 
-	if (setrlimit(RLIMIT_CORE, &core) < 0 || getrlimit(RLIMIT_NOFILE, &files) < 0)
+	if (setrlimit(RLIMIT_CORE, &core) < 0 || setrlimit(RLIMIT_FSIZE, &bytes) < 0 || getrlimit(RLIMIT_NOFILE, &files) < 0)
 		return err_sys(e, "limits");
 	if (files.rlim_max > MAX_OPEN_FILES)
 		files.rlim_max = MAX_OPEN_FILES;
@@ -129,7 +131,7 @@ int confine_enter(const struct confine_table *table, struct err *e)
 	if (read_uid(&uid, e) < 0 || detach_loader(e) < 0 || limit_resources(e) < 0 || confine_become(uid, e) < 0)
 		return -1;
 	if (prctl(PR_SET_NAME, name, 0, 0, 0) < 0 || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 || sigaction(SIGALRM, &at_alarm, NULL) < 0 ||
-	    prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0)
+	    signal(SIGXFSZ, SIG_IGN) == SIG_ERR || prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0)
 		return err_sys(e, "prctl");
 	if (confine_wait_go(e) < 0)
 		return -1;

@@ -68,6 +68,7 @@
 #define LIMIT_CODE_TRY_MS 1000                /* between two wrong codes, once LIMIT_CODE_TRIES were wrong at once */
 #define LIMIT_CODE_TRIES 5
 #define LIMIT_CONSOLE_TOKEN_MS 43200000       /* life of the token that a code was traded for */
+#define LIMIT_FILE_BYTES (1024 * 1024 * 1024) /* one file that front or stage writes: a journal, the store */
 #define LIMIT_MANIFEST_BYTES (4 * 1024 * 1024) /* manifest of one image */
 #define LIMIT_IMAGES 256
 #define LIMIT_ENV_ENTRIES 64                  /* environment of a session, and again of one command */

@@ -157,6 +157,7 @@ def test_daemons_have_nothing(server, session, program):
     status = fields(jail.read(f"/proc/{pid}/status"))
     assert status["CapPrm"] == status["CapBnd"] == "0000000000000000" and status["Seccomp"] == "2"
     assert os.stat(f"/proc/{pid}/fd").st_uid == 0, "it is not undumpable"
+    assert re.search(r"Max file size +1073741824 +1073741824 ", jail.read(f"/proc/{pid}/limits")), "its files have no bound"
     assert os.listdir(f"/proc/{pid}/root/usr") == []
     assert [line.split(":")[0].strip() for line in jail.read(f"/proc/{pid}/net/dev").splitlines()[2:]] == ["lo"]
     assert os.readlink(f"/proc/{pid}/ns/net") != os.readlink("/proc/self/ns/net")
