@@ -10,6 +10,7 @@
 #include "apps/environment.h"
 #include "apps/text.h"
 #include "session/base/limits.h"
+#include "session/base/near.h"
 #include "session/base/util.h"
 
 #define NEAR 2 /* changed characters at which a name may have been meant: of four or more */
@@ -110,6 +111,14 @@ static void list_name(char *out, size_t size, const char *name)
 	(void)snprintf(out + len, size - len, "%s%s", len > 0 ? ", " : "", name);
 }
 
+static bool is_near(const char *known, const char *name)
+{
+	size_t len = strlen(name);
+
+	return strcasecmp(known, name) == 0 || (len > 2 && strstr(known, name)) ||
+	       (len >= 4 && near_distance(known, name) <= MIN(NEAR, len / 3));
+}
+
 const struct catalogue_app *catalogue_find(const struct catalogue *catalogue, const char *name, struct err *e)
 {
 	char near[100] = "";
@@ -121,7 +130,7 @@ const struct catalogue_app *catalogue_find(const struct catalogue *catalogue, co
 
 		if (strcmp(known, name) == 0)
 			return &catalogue->apps[i];
-		if ((strlen(name) >= 4 && text_distance(known, name) <= MIN(NEAR, strlen(name) / 3)) || strcasecmp(known, name) == 0 || (strlen(name) > 2 && strstr(known, name)))
+		if (is_near(known, name))
 			list_name(near, sizeof(near), known);
 		list_name(all, sizeof(all), known);
 	}

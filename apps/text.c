@@ -9,7 +9,6 @@
 #include "session/base/util.h"
 
 #define REPLACEMENT "\xEF\xBF\xBD"
-#define NAME_MAX_BYTES 64
 
 struct builder {
 	char *text;
@@ -91,28 +90,4 @@ bool text_has_control(const char *text, size_t len)
 		at += n;
 	}
 	return false;
-}
-
-size_t text_distance(const char *a, const char *b)
-{
-	size_t len_a = strlen(a);
-	size_t len_b = strlen(b);
-	size_t row[NAME_MAX_BYTES + 1];
-
-	if (len_a > NAME_MAX_BYTES || len_b > NAME_MAX_BYTES)
-		return SIZE_MAX;
-	for (size_t j = 0; j <= len_b; j++)
-		row[j] = j;
-	for (size_t i = 1; i <= len_a; i++) {
-		size_t diagonal = row[0];
-
-		row[0] = i;
-		for (size_t j = 1; j <= len_b; j++) {
-			size_t change = diagonal + (a[i - 1] != b[j - 1]);
-
-			diagonal = row[j];
-			row[j] = MIN(change, MIN(row[j], row[j - 1]) + 1);
-		}
-	}
-	return row[len_b];
 }

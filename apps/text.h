@@ -21,7 +21,4 @@ char *text_name(const char *bytes, size_t len, bool latin1, size_t max, size_t *
 /* True if the text has a control character (U+0000 to U+001F, U+007F to U+009F) or is not well-formed UTF-8. */
 bool text_has_control(const char *text, size_t len);
 
-/* How many characters must be changed, put in or left out to make b of a; names over 64 bytes are far from everything. */
-size_t text_distance(const char *a, const char *b);
-
 #endif

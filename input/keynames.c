@@ -10,10 +10,10 @@
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/param.h>
 #include <xkbcommon/xkbcommon-keysyms.h>
 #include <xkbcommon/xkbcommon.h>
 
+#include "session/base/near.h"
 #include "session/base/util.h"
 
 #define TOKEN_MAX 64 /* bytes of a name with its NUL; nothing longer is one */
@@ -268,27 +268,6 @@ static bool find_name(struct token token, struct keyname *out)
 	return keysym != XKB_KEY_NoSymbol;
 }
 
-/* Edits (insert, delete, replace) that make b out of a. */
-static size_t distance(const char *a, const char *b, size_t b_len)
-{
-	size_t row[TOKEN_MAX];
-
-	for (size_t j = 0; j <= b_len; j++)
-		row[j] = j;
-	for (size_t i = 1; a[i - 1]; i++) {
-		size_t diagonal = row[0];
-
-		row[0] = i;
-		for (size_t j = 1; j <= b_len; j++) {
-			size_t replaced = diagonal + (a[i - 1] != b[j - 1]);
-
-			diagonal = row[j];
-			row[j] = MIN(replaced, MIN(row[j], row[j - 1]) + 1);
-		}
-	}
-	return row[b_len];
-}
-
 static bool is_near(const char *name, struct token spelling)
 {
 	size_t len = strlen(name);
@@ -297,7 +276,7 @@ static bool is_near(const char *name, struct token spelling)
 	(void)snprintf(text, sizeof(text), "%.*s", (int)spelling.len, spelling.text);
 	if (len < 2 || spelling.len < 3)
 		return false;
-	return distance(name, text, spelling.len) <= (len > 4 ? 2 : 1) || (spelling.len > 3 && strstr(name, text)) ||
+	return near_distance(name, text) <= (len > 4 ? 2 : 1) || (spelling.len > 3 && strstr(name, text)) ||
 	       (len > 3 && strstr(text, name));
 }
 

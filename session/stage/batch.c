@@ -4,9 +4,9 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/param.h>
 
 #include "display/display.h"
+#include "session/base/near.h"
 #include "session/base/space.h"
 #include "session/base/util.h"
 
@@ -27,35 +27,10 @@ static const struct field observe_fields[] = {
 };
 static const struct form observe_form = {observe_fields, ARRAY_LEN(observe_fields), NULL};
 
-/* How many letters must be changed, added or left out to make one name of the other (Levenshtein); names beyond the table are far. */
-static int distance(const char *a, const char *b)
-{
-	enum { MAX = 24 };
-	int row[MAX + 1];
-	size_t len_a = strlen(a), len_b = strlen(b);
-
-	if (len_a > MAX || len_b > MAX)
-		return MAX;
-	for (size_t j = 0; j <= len_b; j++)
-		row[j] = (int)j;
-	for (size_t i = 1; i <= len_a; i++) {
-		int diagonal = row[0];
-
-		row[0] = (int)i;
-		for (size_t j = 1; j <= len_b; j++) {
-			int change = diagonal + (a[i - 1] != b[j - 1]);
-
-			diagonal = row[j];
-			row[j] = MIN(change, MIN(row[j], row[j - 1]) + 1);
-		}
-	}
-	return row[len_b];
-}
-
 /* Vendors call things "left_click" and "typing": a name inside the other is near, too. */
 static bool is_near(const char *asked, const char *name)
 {
-	return distance(asked, name) <= 2 || strstr(asked, name) || (asked[0] && strstr(name, asked));
+	return near_distance(asked, name) <= 2 || strstr(asked, name) || (asked[0] && strstr(name, asked));
 }
 
 static int unknown_action(const char *name, const struct action_set *sets, size_t n_sets, struct err *e)

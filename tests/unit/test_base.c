@@ -18,6 +18,7 @@
 
 #include "session/base/err.h"
 #include "session/base/log.h"
+#include "session/base/near.h"
 #include "session/base/util.h"
 
 /* Says which case of a table failed. */
@@ -406,6 +407,21 @@ static void test_die(void **state)
 	assert_true(WIFSIGNALED(status));
 }
 
+static void test_distances(void **state)
+{
+	char long_name[100];
+
+	(void)state;
+	assert_int_equal(near_distance("firefox", "firefox"), 0);
+	assert_int_equal(near_distance("firefox", "fierfox"), 2);
+	assert_int_equal(near_distance("", "abc"), 3);
+	assert_int_equal(near_distance("abc", ""), 3);
+	assert_int_equal(near_distance("terminal", "terminals"), 1);
+	memset(long_name, 'a', sizeof(long_name) - 1);
+	long_name[sizeof(long_name) - 1] = '\0';
+	assert_true(near_distance(long_name, "a") == SIZE_MAX);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -413,7 +429,7 @@ int main(void)
 		cmocka_unit_test(test_cut),     cmocka_unit_test(test_prefix),        cmocka_unit_test(test_quote),
 		cmocka_unit_test(test_quote_bounds), cmocka_unit_test(test_utf8),     cmocka_unit_test(test_files),
 		cmocka_unit_test(test_helpers), cmocka_unit_test(test_log),           cmocka_unit_test(test_log_cut),
-		cmocka_unit_test(test_die),
+		cmocka_unit_test(test_die), cmocka_unit_test(test_distances),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

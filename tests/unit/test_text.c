@@ -107,26 +107,11 @@ static void controls(void **state)
 	assert_true(text_has_control("a\0b", 3));
 }
 
-static void distances(void **state)
-{
-	char long_name[100];
-
-	(void)state;
-	assert_int_equal(text_distance("firefox", "firefox"), 0);
-	assert_int_equal(text_distance("firefox", "fierfox"), 2);
-	assert_int_equal(text_distance("", "abc"), 3);
-	assert_int_equal(text_distance("abc", ""), 3);
-	assert_int_equal(text_distance("terminal", "terminals"), 1);
-	memset(long_name, 'a', sizeof(long_name) - 1);
-	long_name[sizeof(long_name) - 1] = '\0';
-	assert_true(text_distance(long_name, "a") == SIZE_MAX);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(utf8),     cmocka_unit_test(cut_between_characters), cmocka_unit_test(names),
-		cmocka_unit_test(controls), cmocka_unit_test(distances),
+		cmocka_unit_test(controls),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
