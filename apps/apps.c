@@ -145,13 +145,12 @@ static const struct field exec_fields[] = {
 };
 
 const struct action_row apps_rows[] = {
-	{"windows", "lists the windows, top first", {NULL, 0, NULL}, false, NULL, windows_run},
+	{"windows", "lists the windows, top first", {NULL, 0, NULL}, NULL, windows_run},
 	{"launch",
 	 "starts an app of the catalogue and waits for its window",
 	 {launch_fields, ARRAY_LEN(launch_fields), NULL},
-	 false,
 	 launch_check,
 	 launch_run},
-	{"exec", "runs a command and waits for its end", {exec_fields, ARRAY_LEN(exec_fields), NULL}, false, exec_check, exec_run},
+	{"exec", "runs a command and waits for its end", {exec_fields, ARRAY_LEN(exec_fields), NULL}, exec_check, exec_run},
 };
 const size_t apps_n_rows = ARRAY_LEN(apps_rows);

@@ -413,17 +413,17 @@ static int run_cursor_position(struct action_run *run, struct err *e)
 }
 
 const struct action_row input_rows[] = {
-	{"click", "Clicks a mouse button.", FORM(click_fields, BOTH_OR_NONE), true, check_place, run_click},
-	{"move", "Moves the pointer.", FORM(move_fields, NULL), true, NULL, run_move},
-	{"mouse_down", "Presses a mouse button and keeps it down.", FORM(button_fields, BOTH_OR_NONE), true, check_place, run_mouse_down},
-	{"mouse_up", "Releases a mouse button.", FORM(button_fields, BOTH_OR_NONE), true, check_place, run_mouse_up},
-	{"drag", "Presses a mouse button, moves along a path and releases it.", FORM(drag_fields, NULL), true, check_place, run_drag},
-	{"scroll", "Turns the mouse wheel.", FORM(scroll_fields, BOTH_OR_NONE "; dx or dy is required"), true, check_scroll, run_scroll},
-	{"key", "Presses keys together and releases them.", FORM(key_fields, NULL), true, check_keys, run_key},
-	{"key_down", "Presses keys and keeps them down.", FORM(keys_fields, NULL), true, check_keys, run_key_down},
-	{"key_up", "Releases keys.", FORM(keys_fields, NULL), true, check_keys, run_key_up},
-	{"hold_key", "Holds keys down for a time.", FORM(hold_fields, NULL), true, check_keys, run_hold_key},
-	{"type", "Types text, exactly, whatever the keyboard layout.", FORM(type_fields, NULL), true, check_type, run_type},
-	{"cursor_position", "Tells where the pointer is.", {NULL, 0, NULL}, false, NULL, run_cursor_position},
+	{"click", "Clicks a mouse button.", FORM(click_fields, BOTH_OR_NONE), check_place, run_click},
+	{"move", "Moves the pointer.", FORM(move_fields, NULL), NULL, run_move},
+	{"mouse_down", "Presses a mouse button and keeps it down.", FORM(button_fields, BOTH_OR_NONE), check_place, run_mouse_down},
+	{"mouse_up", "Releases a mouse button.", FORM(button_fields, BOTH_OR_NONE), check_place, run_mouse_up},
+	{"drag", "Presses a mouse button, moves along a path and releases it.", FORM(drag_fields, NULL), check_place, run_drag},
+	{"scroll", "Turns the mouse wheel.", FORM(scroll_fields, BOTH_OR_NONE "; dx or dy is required"), check_scroll, run_scroll},
+	{"key", "Presses keys together and releases them.", FORM(key_fields, NULL), check_keys, run_key},
+	{"key_down", "Presses keys and keeps them down.", FORM(keys_fields, NULL), check_keys, run_key_down},
+	{"key_up", "Releases keys.", FORM(keys_fields, NULL), check_keys, run_key_up},
+	{"hold_key", "Holds keys down for a time.", FORM(hold_fields, NULL), check_keys, run_hold_key},
+	{"type", "Types text, exactly, whatever the keyboard layout.", FORM(type_fields, NULL), check_type, run_type},
+	{"cursor_position", "Tells where the pointer is.", {NULL, 0, NULL}, NULL, run_cursor_position},
 };
 const size_t input_n_rows = ARRAY_LEN(input_rows);

@@ -28,7 +28,6 @@ struct action_row {
 	const char *name;
 	const char *doc;         /* one line */
 	struct form form;        /* the fields beside "action" */
-	bool is_input;           /* presses, moves or types: the stage releases what is held when it fails */
 	/* What rows of fields cannot say (key names, "both x and y or none"); called before anything of the list runs, with
 	 * coordinates still in the caller's space; paths in *e are relative to the action object. NULL if there is nothing. */
 	int (*check)(void *home, const json_t *args, struct err *e);

@@ -26,7 +26,6 @@ static const struct single singles[] = {
 	{"Content-Length", offsetof(struct head, content_length)},
 	{"Transfer-Encoding", offsetof(struct head, transfer_encoding)},
 	{"Idempotency-Key", offsetof(struct head, idempotency_key)},
-	{"Upgrade", offsetof(struct head, upgrade)},
 	{"Expect", offsetof(struct head, expect)},
 };
 

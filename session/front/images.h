@@ -17,8 +17,7 @@
 int images_read(const char *folder, const char *name, json_t **manifest, struct err *e);
 
 /* All of them: [{"name","hash","apps":[…]}…] in the order of their names. Those whose manifest is not good are left out, and the
- * root of displays. The
- * caller's reference. */
+ * root of displays. The caller's reference. */
 json_t *images_list(const char *folder);
 
 #endif

@@ -67,7 +67,6 @@ void reply_text(struct reply *reply, const char *type, const char *text, size_t 
 void reply_refusal(struct reply *reply, const struct err *e, const char *request_id)
 {
 	const struct err_info *info = err_info(e->code);
-
 	json_t *headers = json_incref(reply->headers);
 
 	clear(reply);

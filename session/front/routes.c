@@ -20,7 +20,7 @@ const struct route routes[] = {
 	{"GET", "/page.js", ROUTE_PUBLIC, ALL, api_page, NULL, "its script"},
 	{"GET", "/page.css", ROUTE_PUBLIC, ALL, api_page, NULL, "its style"},
 	{"GET", "/livez", ROUTE_PUBLIC, ALL, api_live, NULL, "200 while the server answers at all"},
-	{"GET", "/readyz", ROUTE_PUBLIC, ALL, api_ready, NULL, "200 while sessions can be made, else 503"},
+	{"GET", "/readyz", ROUTE_PUBLIC, ALL, api_ready, NULL, "200 once the whole server is there"},
 	{"GET", "/v1", 0, ALL, api_about, NULL, "version, limits, errors, routes"},
 	{"GET", "/v1/actions", 0, ALL, api_actions, NULL, "every action with its JSON Schema"},
 	{"GET", "/v1/images", 0, OPERATOR, api_images, NULL, "the images that sessions can start from"},
@@ -32,7 +32,7 @@ const struct route routes[] = {
 	 "ends it; answers when its last process is gone"},
 	{"POST", "/v1/sessions/{id}/act", ROUTE_WAITS | ROUTE_BODY, AGENT | OPERATOR, api_act, NULL, "runs a list of actions"},
 	{"POST", "/v1/sessions/{id}/cancel", ROUTE_WAITS, AGENT | OPERATOR, api_cancel, NULL, "stops the actions that run"},
-	{"GET", "/v1/sessions/{id}/screenshot", ROUTE_WAITS, AGENT | OPERATOR, api_screenshot, "format quality region space cursor",
+	{"GET", "/v1/sessions/{id}/screenshot", ROUTE_WAITS, AGENT | OPERATOR, api_screenshot, "format region space cursor",
 	 "a picture of the display"},
 };
 const size_t routes_n = ARRAY_LEN(routes);

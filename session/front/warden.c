@@ -43,7 +43,6 @@ int warden_hello(int fd, struct warden_hello *hello, struct err *e)
 	if (n < 0)
 		return -1;
 	hello->url[sizeof(hello->url) - 1] = '\0';
-	hello->version[sizeof(hello->version) - 1] = '\0';
 	if (n != (ssize_t)sizeof(*hello) || hello->op != WARDEN_HELLO)
 		return err_set(e, ERR_INTERNAL, NULL, "the warden did not say hello");
 	return 0;

@@ -54,11 +54,6 @@ static void handle_cancel(struct stage *stage, struct call *call)
 	answer(call, 0, json_pack("{s:b}", "cancelled", act_cancel(stage)), NULL);
 }
 
-static void handle_actions(struct stage *stage, struct call *call)
-{
-	answer(call, 0, action_document(stage->sets, stage->n_sets), NULL);
-}
-
 static void handle_end(struct stage *stage, struct call *call)
 {
 	stage_stop(stage);
@@ -74,7 +69,6 @@ static const struct call_row rows[] = {
 	{"start", ROLE_SERVER, false, handle_start},
 	{"end", ROLE_SERVER, false, handle_end},
 	{"state", ANYBODY, false, handle_state},
-	{"actions", ANYBODY, false, handle_actions},
 	{"act", HANDS, true, act_call},
 	{"screenshot", HANDS, true, looks_call},
 	{"cancel", HANDS, false, handle_cancel},

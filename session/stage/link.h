@@ -16,9 +16,8 @@
  *   start       –   starts the bus and the spec's apps, waits for their windows; only role server; the state object; later state=ready
  *   state       –   {"state","display","space","at","held":{"keys":[],"buttons":[]},"apps":[…]}
  *   act         the act object of design part 6
- *   screenshot  –   query: format quality region space cursor; a picture with the Glovebox-* headers
+ *   screenshot  –   query: format region space cursor; a picture with the Glovebox-* headers
  *   cancel      –   stops the running act; {"cancelled":BOOL}
- *   actions     –   the action document
  *   end         –   releases what is held, closes the journal; only role server; {}
  * A refusal is a REPLY with a 4xx or 5xx status and an application/problem+json body.
  */
@@ -30,7 +29,6 @@ enum link_kind {
 	LINK_CALL = 2,
 	LINK_REPLY = 3,
 	LINK_DATA = 4,
-	LINK_EVENT = 5,
 };
 
 enum link_flag {

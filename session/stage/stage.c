@@ -28,7 +28,6 @@ static const struct field used_fields[] = {
 };
 static const struct form used_form = {used_fields, ARRAY_LEN(used_fields), NULL};
 
-/* Rows are known before what they work on is there: the action document needs no session. */
 static void join_rows(struct stage *stage)
 {
 	const struct action_set sets[] = {
@@ -48,7 +47,6 @@ struct stage *stage_create(struct loop *loop, struct ends *ends)
 
 	*stage = (struct stage){.loop = loop, .ends = *ends, .space = ends->native, .epoch = 1, .episode = 1, .keep_text = true};
 	stage->apps_started = json_array();
-	join_rows(stage);
 	stage->journal = journal_create(loop, steal_fd(&stage->ends.journal_fd));
 	return stage;
 }
@@ -252,7 +250,6 @@ static int start_apps(struct stage *stage, struct err *e)
 
 int stage_start(struct stage *stage, struct err *e)
 {
-
 	if (!stage->is_open || stage->state != STAGE_IS_STARTING)
 		return err_set(e, ERR_CONFLICT, NULL, "the session cannot be started now");
 	if (start_apps(stage, e) < 0) {

@@ -126,7 +126,6 @@ static int make_hello(struct warden *warden, struct err *e)
 		log_err(LOG_WARN, &given, "the command line of the user behind sudo gets no token");
 	explicit_bzero(token, sizeof(token));
 	token_make_code(console_code);
-	(void)snprintf(hello->version, sizeof(hello->version), "%s", GLOVEBOX_VERSION);
 	return token_hash(console_code, hello->code_sha256, e);
 }
 

@@ -93,7 +93,6 @@ struct warden_hello {
 	uint32_t max_sessions;
 	uint8_t operator_token_sha256[32];
 	char url[96];      /* "http://127.0.0.1:7070" */
-	char version[32];
 	uint8_t code_sha256[32]; /* the one-use code of the console printed at start; zero if none */
 };
 
