@@ -80,7 +80,9 @@ function remaining(session) {
     return session.reason.replaceAll("_", " ");
   }
   const minutes = Math.round((Date.parse(session.expires_at) - Date.now()) / 60000);
-  return minutes < 1 ? "ends within a minute" : `ends in ${minutes} min`;
+  if (minutes < 1) return "ends within a minute";
+  if (minutes < 120) return `ends in ${minutes} min`;
+  return minutes < 48 * 60 ? `ends in ${Math.round(minutes / 60)} h` : `ends in ${Math.round(minutes / 1440)} days`;
 }
 
 const watcher = new IntersectionObserver((entries) => {
