@@ -64,7 +64,7 @@ $(B)/%.o: %.c Makefile
 	@$(CC) $(CFLAGS) -c -o $@ $<
 
 # What the front carries: its page, and the action document, printed from the rows that the stage joins.
-ACTIONS := $(call objs,session/actions display input apps) $(B)/session/stage/rows.o $(B)/libbase.a
+ACTIONS := $(call objs,session/actions display input apps) $(B)/session/stage/rows.o $(B)/session/stage/forms.o $(B)/libbase.a
 $(B)/actions.json: $(ACTIONS)
 	@$(CC) $(LDFLAGS) -o $(B)/actions $(ACTIONS) $(shell pkg-config --libs $(LIBS_glovebox-stage)) && $(B)/actions >$@
 

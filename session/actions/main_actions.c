@@ -9,6 +9,7 @@
 #include "apps/apps.h"
 #include "display/display.h"
 #include "input/input.h"
+#include "session/stage/forms.h"
 #include "session/stage/rows.h"
 
 int main(void)
@@ -19,7 +20,7 @@ int main(void)
 		{display_rows, display_n_rows, NULL},
 		{apps_rows, apps_n_rows, NULL},
 	};
-	json_auto_t *document = action_document(sets, sizeof(sets) / sizeof(sets[0]));
+	json_auto_t *document = forms_document(sets, sizeof(sets) / sizeof(sets[0]));
 
 	return json_dumpf(document, stdout, JSON_COMPACT) == 0 && putchar('\n') != EOF && fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

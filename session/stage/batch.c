@@ -9,23 +9,7 @@
 #include "session/base/near.h"
 #include "session/base/space.h"
 #include "session/base/util.h"
-
-static const struct field act_fields[] = {
-	{"actions", FIELD_LIST, true, 0, LIMIT_ACTIONS, NULL, NULL, NULL, NULL, "what to do, in order; none: only look"},
-	{"observe", FIELD_ANY, false, 0, 0, NULL, NULL, NULL, "false", "true or an object: wait for quiet afterwards and look"},
-	{"timeout_ms", FIELD_INT, false, 1, LIMIT_CALL_MS, NULL, NULL, "ms", "60000", "limit of the whole call, waiting for its turn included"},
-	{"space", FIELD_ANY, false, 0, 0, NULL, NULL, NULL, NULL, "the space of this call's coordinates and pictures; absent: the session's"},
-	{"check_only", FIELD_BOOL, false, 0, 0, NULL, NULL, NULL, "false", "check everything, do nothing"},
-};
-static const struct form act_form = {act_fields, ARRAY_LEN(act_fields), NULL};
-
-static const struct field observe_fields[] = {
-	{"picture", FIELD_ENUM, false, 0, 0, "inline none", NULL, NULL, "\"inline\"", "with a picture or without"},
-	DISPLAY_PICTURE_FIELDS,
-	{"quiet_ms", FIELD_INT, false, 0, LIMIT_QUIET_MS, NULL, NULL, "ms", "200", "nothing drawn for so long counts as settled"},
-	{"timeout_ms", FIELD_INT, false, 0, LIMIT_CALL_MS, NULL, NULL, "ms", "3000", "wait no longer than this for it"},
-};
-static const struct form observe_form = {observe_fields, ARRAY_LEN(observe_fields), NULL};
+#include "session/stage/forms.h"
 
 /* Vendors call things "left_click" and "typing": a name inside the other is near, too. */
 static bool is_near(const char *asked, const char *name)
@@ -158,7 +142,7 @@ static int check_observe(const json_t *body, struct space space, struct err *e)
 		return 0;
 	if (!json_is_object(observe))
 		return err_set(e, ERR_BAD_FIELD, "/observe", "observe must be true, false or an object");
-	if (form_check(&observe_form, observe, "/observe", &space, e) < 0)
+	if (form_check(&forms_observe, observe, "/observe", &space, e) < 0)
 		return -1;
 	if (display_check_space(observe, "space", e) < 0) {
 		err_prefix(e, "/observe");
@@ -172,7 +156,7 @@ static int read_envelope(struct batch *batch, const char *body, size_t len, stru
 {
 	const json_t *observe;
 
-	if (json_parse(body, len, &batch->body, e) < 0 || form_check(&act_form, batch->body, "", NULL, e) < 0 ||
+	if (json_parse(body, len, &batch->body, e) < 0 || form_check(&forms_act, batch->body, "", NULL, e) < 0 ||
 	    display_check_space(batch->body, "space", e) < 0)
 		return -1;
 	batch->space = display_read_space(batch->body, "space", native, space);

@@ -37,7 +37,8 @@ def test_about(server):
 
 
 def test_actions(server, session):
-    actions = {row["name"]: row for row in session.agent.call("GET", "/v1/actions")["actions"]}
+    document = session.agent.call("GET", "/v1/actions")
+    actions = {row["name"]: row for row in document["actions"]}
     assert {"click", "move", "mouse_down", "mouse_up", "drag", "scroll", "key", "key_down", "key_up", "hold_key", "type", "wait",
             "screenshot", "cursor_position", "windows", "launch", "exec"} <= set(actions)
     for row in actions.values():
@@ -47,6 +48,12 @@ def test_actions(server, session):
     with pytest.raises(Refused) as refused:
         session.act({"action": "wait", "duration_ms": actions["wait"]["schema"]["properties"]["duration_ms"]["maximum"] + 1})
     assert (refused.value.code, refused.value.pointer) == ("bad_field", "/actions/0/duration_ms")
+    act = document["act"]["properties"]
+    assert set(act) == {"actions", "observe", "timeout_ms", "space", "check_only"} and document["act"]["required"] == ["actions"]
+    quiet_ms = act["observe"]["anyOf"][1]["properties"]["quiet_ms"]["maximum"]
+    with pytest.raises(Refused) as refused:
+        session.act(observe={"quiet_ms": quiet_ms + 1})
+    assert (refused.value.code, refused.value.pointer) == ("bad_field", "/observe/quiet_ms")
 
 
 def test_images(server):

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The act object as rows. */
+#include "session/stage/forms.h"
+
+#include "display/display.h"
+#include "session/base/limits.h"
+#include "session/base/util.h"
+
+static const struct field act_fields[] = {
+	{"actions", FIELD_LIST, true, 0, LIMIT_ACTIONS, NULL, NULL, NULL, NULL, "what to do, in order; none: only look"},
+	{"observe", FIELD_ANY, false, 0, 0, NULL, NULL, NULL, "false", "true or an object: wait for quiet afterwards and look"},
+	{"timeout_ms", FIELD_INT, false, 1, LIMIT_CALL_MS, NULL, NULL, "ms", "60000", "limit of the whole call, waiting for its turn included"},
+	{"space", FIELD_ANY, false, 0, 0, NULL, NULL, NULL, NULL, "the space of this call's coordinates and pictures; absent: the session's"},
+	{"check_only", FIELD_BOOL, false, 0, 0, NULL, NULL, NULL, "false", "check everything, do nothing"},
+};
+const struct form forms_act = {act_fields, ARRAY_LEN(act_fields), NULL};
+
+static const struct field observe_fields[] = {
+	{"picture", FIELD_ENUM, false, 0, 0, "inline none", NULL, NULL, "\"inline\"", "with a picture or without"},
+	DISPLAY_PICTURE_FIELDS,
+	{"quiet_ms", FIELD_INT, false, 0, LIMIT_QUIET_MS, NULL, NULL, "ms", "200", "nothing drawn for so long counts as settled"},
+	{"timeout_ms", FIELD_INT, false, 0, LIMIT_CALL_MS, NULL, NULL, "ms", "3000", "wait no longer than this for it"},
+};
+const struct form forms_observe = {observe_fields, ARRAY_LEN(observe_fields), NULL};
+
+json_t *forms_document(const struct action_set *sets, size_t n_sets)
+{
+	json_t *document = action_document(sets, n_sets), *act = form_schema(&forms_act);
+	json_t *observe = json_object_get(json_object_get(act, "properties"), "observe");
+
+	/* What a row cannot say: it is one of two types. */
+	json_object_set_new(observe, "anyOf", json_pack("[{s:s},o]", "type", "boolean", form_schema(&forms_observe)));
+	json_object_set_new(document, "act", act);
+	return document;
+}
