@@ -60,6 +60,15 @@ static int bring_up(struct front *front, struct session *session, json_t *spec, 
 	return session_save(session, e);
 }
 
+/* A part that dies shows in whatever was asked of it then. The caller asked for a session: that is what has failed. */
+static void explain(struct err *e)
+{
+	struct err why = *e;
+
+	if (why.code == ERR_GONE || why.code == ERR_CONFLICT)
+		(void)err_set(e, ERR_SESSION_FAILED, NULL, "the session ended while it was made: %s", why.msg);
+}
+
 /* Nothing is left behind: returns when its last process is gone. */
 static void undo(struct session *session)
 {
@@ -96,6 +105,7 @@ int birth_create(struct front *front, const json_t *asked, const char *owner, co
 	}
 	log_info("session %s of image %s is made", id, json_string_value(json_object_get(spec, "image")));
 	if (bring_up(front, session, spec, manifest, request_id, state, e) < 0) {
+		explain(e);
 		log_err(LOG_INFO, e, "session %s was not made", id);
 		undo(session);
 		session_unref(session);

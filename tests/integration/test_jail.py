@@ -11,7 +11,7 @@ import subprocess
 import pytest
 
 import jail
-from api import Refused
+from api import Refused, in_thread
 from conftest import IMAGES, until
 
 CYCLES = 200
@@ -181,6 +181,18 @@ def test_a_part_dies(server, make_session, program, reason):
     assert {os.stat(path).st_uid for path in [journal, *journal.iterdir()]} == {front}
     with pytest.raises(Refused):
         session.run("true")
+
+
+@pytest.mark.parametrize("program", ["glovebox-stage", "glovebox-init", "Xvfb"])
+def test_a_part_dies_while_it_starts(server, program):
+    before = jail.counts(server)
+    name = jail.group_name(server)
+    thread, results = in_thread(lambda: server.api.new(image="minimal"))
+    os.kill(until(lambda: [pid for pid, what in jail.processes(name).items() if what == program], every_s=0.001)[0], signal.SIGKILL)
+    thread.join()
+    assert isinstance(results[0], Refused), "it was made before"
+    assert (results[0].status, results[0].code) == (502, "session_failed"), results[0]
+    until(lambda: jail.counts(server) == before, within_s=5)
 
 
 def test_a_display_that_hangs(server, make_session):
