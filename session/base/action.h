@@ -46,7 +46,7 @@ struct action_set {
 const struct action_row *action_find(const struct action_set *sets, size_t n_sets, const char *name,
                                      const struct action_set **set);
 
-/* The GET /v1/actions document: {"actions":[{"name","doc","schema"}…]}. The caller's reference. */
+/* The actions of the GET /v1/actions document: {"actions":[{"name","doc","schema"}…]}. The caller's reference. */
 json_t *action_document(const struct action_set *sets, size_t n_sets);
 
 #endif

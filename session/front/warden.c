@@ -80,6 +80,7 @@ static void take_event(struct warden *warden, struct warden_event *event)
 	struct err e;
 
 	event->session[SESSION_ID_LEN] = '\0';
+	event->path[sizeof(event->path) - 1] = '\0';
 	event->detail[sizeof(event->detail) - 1] = '\0';
 	switch (event->op) {
 	case WARDEN_CREATED:
@@ -160,7 +161,7 @@ int warden_start(struct warden *warden, const char *id, const struct warden_crea
 	if (ask.answer.op == WARDEN_FAILED) {
 		enum err_code code = ask.answer.code > ERR_NONE && ask.answer.code < ERR_N_CODES ? ask.answer.code : ERR_INTERNAL;
 
-		return err_set(e, code, NULL, "%s", ask.answer.detail);
+		return err_set(e, code, ask.answer.path, "%s", ask.answer.detail);
 	}
 	*isolation = ask.answer.isolation;
 	return 0;

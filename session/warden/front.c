@@ -87,6 +87,7 @@ static void take_request(struct front *front, const struct warden_request *reque
 		refusal.tag = request->tag;
 		refusal.code = (uint32_t)e.code;
 		(void)snprintf(refusal.session, sizeof(refusal.session), "%.*s", SESSION_ID_LEN, request->session);
+		(void)snprintf(refusal.path, sizeof(refusal.path), "%.31s", e.path);
 		(void)snprintf(refusal.detail, sizeof(refusal.detail), "%.150s", e.msg);
 		front_send(front, &refusal);
 	} else if (request->op != WARDEN_HELLO) {

@@ -84,6 +84,7 @@ struct warden_event {
 	uint32_t reason;    /* enum warden_reason, of ENDED */
 	uint32_t code;      /* enum err_code, of FAILED */
 	uint32_t isolation; /* of CREATED */
+	char path[32];      /* of FAILED: JSON pointer of the spec's field at fault, or "" */
 	char detail[160];   /* one line for the log and, of FAILED, for the caller (no host path, no errno text) */
 };
 

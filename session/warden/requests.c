@@ -29,29 +29,31 @@ bool requests_id_valid(const char *id)
 	return id[0] == 's' && strlen(id) == SESSION_ID_LEN && strspn(id, ID_CHARS) == SESSION_ID_LEN;
 }
 
-/* One number of a create, with what it is called by those who asked. */
+/* One number of a create, with the place in the spec that it is from. */
 struct number {
 	const char *path;
 	uint32_t value, min, max;
+	const char *unit; /* where the spec has another */
 };
 
 static int check_number(const struct number *number, struct err *e)
 {
 	if (number->value < number->min || number->value > number->max)
-		return err_set(e, ERR_BAD_FIELD, NULL, "%s is %u; allowed %u..%u", number->path, number->value, number->min, number->max);
+		return err_set(e, ERR_BAD_FIELD, number->path, "%s is %u%s; this server allows %u..%u", number->path, number->value,
+		               number->unit, number->min, number->max);
 	return 0;
 }
 
 static int check_create(const struct warden_create *create, const struct ceilings *ceilings, struct err *e)
 {
 	const struct number numbers[] = {
-		{"display.width", create->width_px, LIMIT_SIDE_MIN_PX, LIMIT_SIDE_MAX_PX},
-		{"display.height", create->height_px, LIMIT_SIDE_MIN_PX, LIMIT_SIDE_MAX_PX},
-		{"limits.memory_mb", create->memory_mb, LIMIT_MEMORY_MIN_MB, ceilings->memory_mb},
-		{"limits.pids", create->pids, LIMIT_PIDS_MIN, ceilings->pids},
-		{"limits.disk_mb", create->disk_mb, LIMIT_DISK_MIN_MB, ceilings->disk_mb},
-		{"limits.cpu (thousandths)", create->cpu_milli, LIMIT_CPU_MIN_MILLI, ceilings->cpu_milli},
-		{"ttl_s", create->ttl_s, 1, ceilings->ttl_s},
+		{"/display/width", create->width_px, LIMIT_SIDE_MIN_PX, LIMIT_SIDE_MAX_PX, ""},
+		{"/display/height", create->height_px, LIMIT_SIDE_MIN_PX, LIMIT_SIDE_MAX_PX, ""},
+		{"/limits/memory_mb", create->memory_mb, LIMIT_MEMORY_MIN_MB, ceilings->memory_mb, ""},
+		{"/limits/pids", create->pids, LIMIT_PIDS_MIN, ceilings->pids, ""},
+		{"/limits/disk_mb", create->disk_mb, LIMIT_DISK_MIN_MB, ceilings->disk_mb, ""},
+		{"/limits/cpu", create->cpu_milli, LIMIT_CPU_MIN_MILLI, ceilings->cpu_milli, " thousandths"},
+		{"/ttl_s", create->ttl_s, 1, ceilings->ttl_s, ""},
 	};
 
 	if (!is_text(create->image, sizeof(create->image), NAME_CHARS) || create->image[0] < 'a' || create->image[0] > 'z')
@@ -66,8 +68,8 @@ static int check_create(const struct warden_create *create, const struct ceiling
 			return -1;
 	/* Files are memory: a disk as large as the memory would have everything killed and never become smaller. */
 	if (create->disk_mb > create->memory_mb / 2)
-		return err_set(e, ERR_BAD_FIELD, NULL, "limits.disk_mb is %u; allowed at most half of limits.memory_mb (%u)", create->disk_mb,
-		               create->memory_mb / 2);
+		return err_set(e, ERR_BAD_FIELD, "/limits/disk_mb", "limits.disk_mb is %u; allowed at most half of limits.memory_mb (%u)",
+		               create->disk_mb, create->memory_mb / 2);
 	return 0;
 }
 

@@ -363,7 +363,8 @@ def test_ceilings_hold(make_server, tmp_path):
     server = make_server("--ceilings", ceilings)
     with pytest.raises(Refused) as refused:
         server.api.new(image="minimal")
-    assert refused.value.code == "bad_field" and "512" in refused.value.problem["detail"]
+    assert (refused.value.code, refused.value.pointer) == ("bad_field", "/limits/memory_mb")
+    assert "512" in refused.value.problem["detail"]
     session = server.api.new(image="minimal", ttl_s=60, limits={"memory_mb": 512})
     with pytest.raises(Refused) as refused:
         server.api.new(image="minimal", ttl_s=60, limits={"memory_mb": 512})
