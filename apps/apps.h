@@ -14,6 +14,7 @@ struct apps;
 struct apps_ops {
 	void (*init_gone)(void *arg); /* the link to init broke: the app jail is dead */
 	void *arg;
+	long exec_ms;                 /* the longest that a command may run; 0 is LIMIT_EXEC_MS */
 };
 
 /*

@@ -53,8 +53,15 @@ static int command_create(struct command *out, const struct apps *apps, const js
 	return 0;
 }
 
+/* The session's own limit is below that of the form. */
+static long longest_ms(const struct apps *apps)
+{
+	return apps->ops.exec_ms > 0 ? apps->ops.exec_ms : LIMIT_EXEC_MS;
+}
+
 int exec_check(void *home, const json_t *args, struct err *e)
 {
+	long timeout_ms = form_int(args, "timeout_ms", 0);
 	const char *cwd = form_string(args, "cwd", ENVIRONMENT_HOME);
 	struct command command;
 	char quoted[80];
@@ -64,6 +71,9 @@ int exec_check(void *home, const json_t *args, struct err *e)
 		return err_set(e, ERR_BAD_FIELD, "/argv/0", "the program's name is empty");
 	if (cwd[0] != '/')
 		return err_set(e, ERR_BAD_FIELD, "/cwd", "%s is not an absolute path", err_quote(quoted, sizeof(quoted), cwd, strlen(cwd)));
+	if (timeout_ms > longest_ms(home))
+		return err_set(e, ERR_BAD_FIELD, "/timeout_ms", "%ld is not allowed here: a command of this session may run for %ld ms (limits.exec_ms)",
+		               timeout_ms, longest_ms(home));
 	if (command_create(&command, home, args, e) < 0)
 		return -1;
 	rc = spawner_check(&command.spawn, e);
@@ -117,7 +127,7 @@ static void put_result(struct running *running, json_t *result, bool timed_out)
 /* Its own time limit is a result, that of the call an error; what was said until then is in the result in any case. */
 static int wait_for_end(struct running *running, struct action_run *run, struct err *e)
 {
-	int64_t own_ms = util_now_ms() + form_int(run->args, "timeout_ms", DEFAULT_MS);
+	int64_t own_ms = util_now_ms() + form_int(run->args, "timeout_ms", MIN(DEFAULT_MS, longest_ms(run->home)));
 	struct err why;
 	bool timed_out;
 

@@ -43,7 +43,7 @@ static const struct field limits_fields[] = {
 	{"memory_mb", FIELD_INT, false, LIMIT_MEMORY_MIN_MB, 262144, NULL, NULL, "MiB", "3072", "memory of the app jail"},
 	{"pids", FIELD_INT, false, LIMIT_PIDS_MIN, 32768, NULL, NULL, NULL, "2048", "processes and threads"},
 	{"disk_mb", FIELD_INT, false, LIMIT_DISK_MIN_MB, 131072, NULL, NULL, "MiB", NULL, "files; they are in memory: at most half of memory_mb"},
-	{"exec_ms", FIELD_INT, false, 1, LIMIT_EXEC_MS, NULL, NULL, "ms", "120000", "one command, unless its call says less"},
+	{"exec_ms", FIELD_INT, false, 1, LIMIT_EXEC_MS, NULL, NULL, "ms", "120000", "the longest that one command may run"},
 };
 static const struct form limits_form = {limits_fields, ARRAY_LEN(limits_fields), "disk_mb is at most half of memory_mb"};
 
@@ -109,13 +109,11 @@ static const struct offer offers[] = {
 	{"approval", "rules", {"[]"}, ERR_UNSUPPORTED, "this version has no approval rules"},
 	{"setup", "commands", {"[]"}, ERR_UNSUPPORTED, "this version has no setup phase"},
 	{"setup", "egress", {"{\"allow\":[],\"mode\":\"none\"}"}, ERR_UNSUPPORTED, "this version has no setup phase"},
-	{"limits", "exec_ms", {"120000"}, ERR_UNSUPPORTED, "in this version each exec has its own timeout_ms"},
 };
 
 /* Defaults of the contract that promise more than this version does: accepted, and named in the session's answer. */
 static const struct offer not_in_force[] = {
 	{"approval", "mode", {"\"sensitive\""}, ERR_NONE, NULL},
-	{"limits", "exec_ms", {"120000"}, ERR_NONE, NULL},
 	{"record", "pictures", {"true"}, ERR_NONE, NULL},
 };
 

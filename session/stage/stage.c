@@ -194,7 +194,8 @@ static int wait_quiet(void *arg, int quiet_ms, int64_t deadline_ms, struct err *
 static int open_parts(struct stage *stage, struct err *e)
 {
 	int64_t deadline_ms = util_now_ms() + LIMIT_START_MS;
-	const struct apps_ops ops = {.init_gone = on_init_gone, .arg = stage};
+	const struct apps_ops ops = {
+		.init_gone = on_init_gone, .arg = stage, .exec_ms = form_int(json_object_get(stage->spec, "limits"), "exec_ms", 0)};
 	const struct input_ops input_ops = {.frame = frame, .wait_quiet = wait_quiet, .arg = stage};
 
 	if (open_display(stage, deadline_ms, e) < 0 || display_create(&stage->display, &stage->x, stage->ends.native, e) < 0 ||

@@ -140,7 +140,7 @@ def test_the_answer_of_create(session):
     assert answer["links"]["self"] == session.path
     assert answer["isolation_report"]["tier"] == "jail"
     assert set(answer["isolation_report"]["in_force"]).isdisjoint(answer["isolation_report"]["missing"])
-    assert answer["not_in_force"] == ["approval.mode", "limits.exec_ms", "record.pictures"]
+    assert answer["not_in_force"] == ["approval.mode", "record.pictures"]
 
 
 def test_a_session_is_shown_the_same_everywhere(server, make_session):

@@ -245,6 +245,14 @@ def test_exec_bounds(session):
     assert 262143 <= len(result["stdout"].encode()) <= 262144 and set(result["stdout"]) == {"ä", "\n"}
 
 
+def test_the_session_limits_how_long_a_command_runs(make_session):
+    session = make_session(limits={"exec_ms": 200})
+    assert session.exec("sleep", "987")["timed_out"] is True
+    with pytest.raises(Refused) as refused:
+        session.exec("true", timeout_ms=201)
+    assert refused.value.problem["pointer"] == "/actions/0/timeout_ms" and "200 ms" in refused.value.problem["detail"]
+
+
 def test_exec_time_limit(session):
     start = time.monotonic()
     result = session.exec("sh", "-c", "echo begun; sleep 987 & sleep 987", timeout_ms=300)
