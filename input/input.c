@@ -212,9 +212,7 @@ static int run_click(struct action_run *run, struct err *e)
 	    hold(input, run->args, &grip, e) < 0)
 		return -1;
 	rc = pointer_click(&input->pointer, button, (int)form_int(run->args, "count", 1), at, e);
-	rc = finish(input, &grip, rc, e);
-	pointer_note(&input->pointer, button, at);
-	return rc;
+	return finish(input, &grip, rc, e);
 }
 
 static const struct field move_fields[] = {X_FIELD(true, "column"), Y_FIELD(true, "row")};

@@ -35,36 +35,58 @@ static int refuse_held(const struct pointer *pointer, unsigned int button, struc
 	return 0;
 }
 
-int pointer_settle(struct pointer *pointer, unsigned int button, struct pointer_point at, struct err *e)
+/* An app would take a press of this button here as belonging to the last one, if it came soon enough. */
+static bool is_near_last(const struct pointer *pointer, unsigned int button, struct pointer_point at)
 {
-	int64_t free_ms = pointer->last_press.at_ms + POINTER_DOUBLE_MS;
-
-	if (refuse_held(pointer, button, e) < 0)
-		return -1;
-	if (pointer->last_press.button != button || abs(at.x_px - pointer->last_press.x_px) > POINTER_NEAR_PX ||
-	    abs(at.y_px - pointer->last_press.y_px) > POINTER_NEAR_PX || util_now_ms() >= free_ms)
-		return 0;
-	return co_wait_until(free_ms, e);
+	return pointer->last_press.button == button && abs(at.x_px - pointer->last_press.x_px) <= POINTER_NEAR_PX &&
+	       abs(at.y_px - pointer->last_press.y_px) <= POINTER_NEAR_PX;
 }
 
-void pointer_note(struct pointer *pointer, unsigned int button, struct pointer_point at)
+int pointer_settle(struct pointer *pointer, unsigned int button, struct pointer_point at, struct err *e)
 {
+	if (refuse_held(pointer, button, e) < 0)
+		return -1;
+	if (!is_near_last(pointer, button, at) || util_now_ms() >= pointer->last_press.free_ms)
+		return 0;
+	return co_wait_until(pointer->last_press.free_ms, e);
+}
+
+/* The display has taken a press. */
+static void note_press(struct pointer *pointer, unsigned int button, struct pointer_point at)
+{
+	int64_t now_ms = util_now_ms();
+	bool second = is_near_last(pointer, button, at) && now_ms < pointer->last_press.at_ms + POINTER_DOUBLE_MS;
+
 	pointer->last_press.button = button;
 	pointer->last_press.x_px = at.x_px;
 	pointer->last_press.y_px = at.y_px;
-	pointer->last_press.at_ms = util_now_ms();
+	pointer->last_press.at_ms = now_ms;
+	pointer->last_press.free_ms = now_ms + POINTER_DOUBLE_MS * (second ? 2 : 1);
+}
+
+/* Presses, and waits until the window manager has let the press go on. */
+static int press(struct pointer *pointer, unsigned int button, struct pointer_point at, struct err *e)
+{
+	int rc;
+
+	hands_button(pointer->hands, button, true);
+	rc = ping_wait_wm(pointer->ping, e);
+	note_press(pointer, button, at);
+	return rc;
 }
 
 int pointer_click(struct pointer *pointer, unsigned int button, int count, struct pointer_point at, struct err *e)
 {
+	int rc = 0;
+
 	hands_move(pointer->hands, at.x_px, at.y_px);
-	for (int i = 0; i < count; i++) {
+	for (int i = 0; i < count && rc == 0; i++) {
 		hands_button(pointer->hands, button, true);
 		hands_button(pointer->hands, button, false);
-		if (ping_wait_wm(pointer->ping, e) < 0)
-			return -1;
+		rc = ping_wait_wm(pointer->ping, e);
+		note_press(pointer, button, at);
 	}
-	return 0;
+	return rc;
 }
 
 int pointer_button(struct pointer *pointer, unsigned int button, bool down, struct err *e)
@@ -73,11 +95,10 @@ int pointer_button(struct pointer *pointer, unsigned int button, bool down, stru
 
 	if (pointer_position(pointer, &at, e) < 0)
 		return -1;
-	hands_button(pointer->hands, button, down);
-	if ((down ? ping_wait_wm(pointer->ping, e) : xconn_sync(pointer->x, e)) < 0)
-		return -1;
-	pointer_note(pointer, button, at);
-	return 0;
+	if (down)
+		return press(pointer, button, at, e);
+	hands_button(pointer->hands, button, false);
+	return xconn_sync(pointer->x, e);
 }
 
 /* The longer side: what the motions of a drag are shared out by. */
@@ -152,15 +173,13 @@ int pointer_drag(struct pointer *pointer, unsigned int button, const struct poin
 		return -1;
 	drag.step_ms = moving_ms >= POINTER_MIN_STEPS * POINTER_STEP_MS ? POINTER_STEP_MS : moving_ms / POINTER_MIN_STEPS;
 	hands_move(pointer->hands, path[0].x_px, path[0].y_px);
-	hands_button(pointer->hands, button, true);
 	*reached = 1;
-	rc = ping_wait_wm(pointer->ping, e);
+	rc = press(pointer, button, path[0], e);
 	if (rc == 0)
 		rc = move_path(&drag, path, n_points, moving_ms, reached, e);
 	if (rc == 0 && end_ms > util_now_ms())
 		rc = co_wait_until(end_ms, e);
 	hands_button(pointer->hands, button, false);
-	pointer_note(pointer, button, path[n_points - 1]);
 	xconn_flush(pointer->x);
 	return rc == 0 ? xconn_sync(pointer->x, e) : -1;
 }

@@ -10,8 +10,9 @@
 #include "input/ping.h"
 
 /*
- * Two clicks are two single clicks, however fast they come: one that an app could take for the second half of a double click (same
- * button, within POINTER_NEAR_PX of the click before) waits until POINTER_DOUBLE_MS have passed since then. A double click is `count` 2.
+ * Two clicks are two single clicks, however fast they come: one that an app could take for a part of a double or triple click (same
+ * button, within POINTER_NEAR_PX of the press before) waits until POINTER_DOUBLE_MS have passed since then, after a double click twice
+ * that: GTK takes a press within twice its time as the third. A double click is `count` 2.
  */
 #define POINTER_DOUBLE_MS 510 /* no toolkit's default is beyond 500 */
 #define POINTER_NEAR_PX 10
@@ -28,6 +29,7 @@ struct pointer {
 		unsigned int button; /* 0: there was none */
 		int x_px, y_px;
 		int64_t at_ms;
+		int64_t free_ms; /* from then on a press here is a series of its own */
 	} last_press;
 };
 
@@ -46,9 +48,6 @@ int pointer_settle(struct pointer *pointer, unsigned int button, struct pointer_
 /* Moves to the place and presses and releases count times, each in one write; pointer_settle comes before it. The window manager has let
  * each press go on when this returns. */
 int pointer_click(struct pointer *pointer, unsigned int button, int count, struct pointer_point at, struct err *e);
-
-/* Says that the display has taken the last press of a button here: the time of the rule begins. */
-void pointer_note(struct pointer *pointer, unsigned int button, struct pointer_point at);
 
 /* Presses or releases a button where the pointer is. */
 int pointer_button(struct pointer *pointer, unsigned int button, bool down, struct err *e);

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""typing.html in the Firefox of a session, and what it tells."""
+import json
+import pathlib
+
+from conftest import until
+from pictures import box, centre
+
+HERE = pathlib.Path(__file__).parent
+YELLOW = (0xFF, 0xCC, 0x00)
+
+
+class Page:
+    """The page, served inside the jail, with the focus in its text area."""
+
+    def __init__(self, session):
+        self.session = session
+        session.run("sh", "-c", "cat >form_server.pl", stdin=(HERE / "form_server.pl").read_text())
+        session.run("perl", "form_server.pl", "8000", stdin=(HERE / "typing.html").read_text())
+        session.act({"action": "key", "keys": "ctrl+l"}, {"action": "type", "text": "http://127.0.0.1:8000/\n"})
+        self.box = until(lambda: box(session.shot(), YELLOW))
+        self.place = centre(self.box)
+        session.do("click", **self.place)
+        until(self.told)
+
+    def told(self):
+        """What it has told last: {"text", "clicks"}; None before it has told anything."""
+        result = self.session.exec("tail", "-n", "1", "received")
+        return json.loads(result["stdout"]) if result["stdout"].endswith("\n") else None
+
+    def wait(self, check):
+        return until(lambda: (told := self.told()) and check(told) and told)
