@@ -21,7 +21,7 @@ static const struct key {
 	{"pids", offsetof(struct ceilings, pids), 32768, LIMIT_PIDS_MIN, 1024 * 1024},
 	{"disk_mb", offsetof(struct ceilings, disk_mb), 32768, LIMIT_DISK_MIN_MB, 1024 * 1024},
 	{"cpu_milli", offsetof(struct ceilings, cpu_milli), 64000, LIMIT_CPU_MIN_MILLI, 1024 * 1000},
-	{"ttl_s", offsetof(struct ceilings, ttl_s), LIMIT_TTL_S, 1, 366 * 86400},
+	{"ttl_s", offsetof(struct ceilings, ttl_s), LIMIT_TTL_S, 1, LIMIT_TTL_S},
 	/* Above every uid that a system gives away, below 2^31. */
 	{"uid_base", offsetof(struct ceilings, uid_base), 1900000000, 65536, 2000000000},
 };
@@ -84,18 +84,27 @@ static bool overlap(uint64_t a, uint64_t n, uint64_t b, uint64_t m)
 	return a < b + m && b < a + n;
 }
 
-static int check_lines(const struct ceilings *ceilings, const char *text, bool ranges, struct err *e)
+/* The uids of one line: "owner:secret:uid:…" of accounts, "owner:first:count" of ranges. The owner and the secret may be empty. */
+static bool read_line(char *line, bool is_range, const char **owner, unsigned long long *first, unsigned long long *many)
+{
+	*owner = strsep(&line, ":");
+	*many = 1;
+	if (!is_range)
+		(void)strsep(&line, ":");
+	return line && sscanf(line, is_range ? "%llu:%llu" : "%llu", first, many) == (is_range ? 2 : 1);
+}
+
+static int check_lines(const struct ceilings *ceilings, const char *text, bool are_ranges, struct err *e)
 {
 	auto_free char *copy = util_strdup(text ? text : "");
 	uint64_t count = (uint64_t)CEILINGS_SLOT_UIDS * (ceilings->sessions + 1ULL);
 	char *save = NULL;
 
 	for (char *line = strtok_r(copy, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
-		char owner[64];
-		unsigned long long first, many = 1;
-		int n = ranges ? sscanf(line, "%63[^:]:%llu:%llu", owner, &first, &many) : sscanf(line, "%63[^:]:%*[^:]:%llu", owner, &first);
+		const char *owner;
+		unsigned long long first, many;
 
-		if (n == (ranges ? 3 : 2) && overlap(ceilings->uid_base, count, first, many))
+		if (read_line(line, are_ranges, &owner, &first, &many) && overlap(ceilings->uid_base, count, first, many))
 			return err_set(e, ERR_CONFLICT, NULL, "uids %u..%llu are to be the sessions', but %llu..%llu are %s's; choose another uid_base",
 			               ceilings->uid_base, (unsigned long long)(ceilings->uid_base + count - 1), first, first + many - 1, owner);
 	}

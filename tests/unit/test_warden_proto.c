@@ -242,6 +242,9 @@ static void test_uids_of_others(void **state)
 	assert_int_equal(ceilings_check_uids(&ceilings, free_passwd, NULL, &e), 0);
 	assert_int_equal(ceilings_check_uids(&ceilings, "big:x:1900000005:1::/:/bin/sh\n", NULL, &e), -1);
 	assert_non_null(strstr(e.msg, "big"));
+	/* An account without a password. */
+	assert_int_equal(ceilings_check_uids(&ceilings, "open::1900000005:1::/:/bin/sh\n", NULL, &e), -1);
+	assert_non_null(strstr(e.msg, "open"));
 	assert_int_equal(ceilings_check_uids(&ceilings, free_passwd, "user:1899999999:2\n", &e), -1);
 	assert_int_equal(ceilings_check_uids(&ceilings, free_passwd, "user:1899999999:1\n", &e), 0);
 	assert_int_equal(ceilings_check_uids(&ceilings, free_passwd, "user:1900004159:1\n", &e), -1);
