@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "session/base/json.h"
+#include "session/base/limits.h"
 #include "session/base/util.h"
 
 #define SHOWN_MAX 80
@@ -138,7 +139,7 @@ static int check_strings(struct checker *c, const json_t *value, double min, dou
 	json_array_foreach(value, i, item) {
 		size_t old = push_index(c, i);
 
-		if (check_string(c, item, 0, 1024.0 * 1024) < 0)
+		if (check_string(c, item, 0, LIMIT_BODY_BYTES) < 0)
 			return -1;
 		pop(c, old);
 	}
@@ -204,10 +205,10 @@ static int check_path(struct checker *c, const json_t *value, double min, double
 static int check_keys(struct checker *c, const json_t *value)
 {
 	if (json_is_string(value))
-		return check_string(c, value, 1, 200);
+		return check_string(c, value, 1, LIMIT_CHORD_BYTES);
 	if (!json_is_array(value))
 		return refuse(c, value, "it must be a string such as \"ctrl+shift+t\" or a list of key names");
-	return check_strings(c, value, 1, 8, "");
+	return check_strings(c, value, 1, LIMIT_CHORD_KEYS, "");
 }
 
 static int check_list(struct checker *c, const struct field *field, const json_t *value)
@@ -434,8 +435,8 @@ static json_t *field_schema(const struct field *field)
 	case FIELD_ENUM:
 		return choices_schema(field->choices);
 	case FIELD_KEYS:
-		return json_pack("{s:[{s:s,s:i,s:i},{s:s,s:{s:s},s:i,s:i}]}", "anyOf", "type", "string", "minLength", 1, "maxLength", 200, "type",
-		                 "array", "items", "type", "string", "minItems", 1, "maxItems", 8);
+		return json_pack("{s:[{s:s,s:i,s:i},{s:s,s:{s:s},s:i,s:i}]}", "anyOf", "type", "string", "minLength", 1, "maxLength",
+		                 LIMIT_CHORD_BYTES, "type", "array", "items", "type", "string", "minItems", 1, "maxItems", LIMIT_CHORD_KEYS);
 	case FIELD_X:
 	case FIELD_Y:
 		return json_pack("{s:s,s:i}", "type", "integer", "minimum", 0);

@@ -14,6 +14,7 @@
 #define LIMIT_TEXT_BYTES (400 * 1024)         /* UTF-8 bytes of one `type` (100,000 characters) */
 #define LIMIT_TEXT_CHARS 100000
 #define LIMIT_CHORD_KEYS 8                    /* keys that are pressed together */
+#define LIMIT_CHORD_BYTES 200                 /* their names in one string */
 #define LIMIT_ACT_REPLY_BYTES (16 * 1024 * 1024) /* results of one call, pictures and output in them included */
 #define LIMIT_WAIT_MS 60000                   /* one `wait` */
 #define LIMIT_QUIET_MS 10000                  /* quiet_ms of an observation, at most */
@@ -81,7 +82,7 @@
 #define LIMIT_DISK_MIN_MB 16                  /* files of one app jail */
 #define LIMIT_PIDS_MIN 64                     /* processes and threads of one app jail */
 #define LIMIT_CPU_MIN_MILLI 100               /* thousandths of a CPU of one session */
-#define LIMIT_TTL_S (366 * 86400)             /* life of a session */
+#define LIMIT_TTL_S (365 * 86400)             /* life of a session, and its time without a call */
 #define LIMIT_SIDE_MIN_PX 64                  /* side of a display */
 #define LIMIT_SIDE_MAX_PX 4096
 

@@ -8,12 +8,12 @@
 #include <unistd.h>
 
 #include "session/base/json.h"
+#include "session/base/limits.h"
 #include "session/base/util.h"
 #include "session/cli/commands.h"
 #include "session/cli/show.h"
 
 #define DEFAULT_IMAGES "/var/lib/glovebox/images"
-#define MANIFEST_MAX (4 * 1024 * 1024)
 #define SHORT_HASH 12
 
 static const struct arg_option image_options[] = {
@@ -84,7 +84,7 @@ static int read_manifest(const char *folder, const char *name, json_t *images, s
 	json_t *manifest;
 	size_t len;
 
-	if (cli_read_file(file, MANIFEST_MAX, &text, &len, e) || json_parse(text, len, &manifest, e))
+	if (cli_read_file(file, LIMIT_MANIFEST_BYTES, &text, &len, e) || json_parse(text, len, &manifest, e))
 		return -1;
 	json_array_append_new(images, manifest);
 	return 0;

@@ -8,8 +8,6 @@
 #include "session/cli/commands.h"
 #include "session/cli/show.h"
 
-#define TTL_MAX_S (365 * 24 * 3600L)
-
 static const struct arg_option new_options[] = {
 	{"spec", 0, "FILE", false, "start from this session spec (JSON; - is standard input); the other options go over it"},
 	{"image", 0, "NAME", false, "the image to start from"},
@@ -95,7 +93,7 @@ static int make_spec(const struct args *args, json_t **out, struct err *e)
 
 	if (read_spec(args_get(args, "spec"), &spec, e) || put_size(spec, args_get(args, "size"), e) ||
 	    put_pairs(spec, "labels", args, "label", e) || put_pairs(spec, "env", args, "env", e) ||
-	    args_number(args, "ttl", 1, TTL_MAX_S, &ttl_s, e))
+	    args_number(args, "ttl", 1, LIMIT_TTL_S, &ttl_s, e))
 		return -1;
 	if (image && json_object_set_new(spec, "image", json_string(image)))
 		return err_set(e, ERR_BAD_REQUEST, NULL, "--image is not UTF-8");

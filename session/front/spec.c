@@ -13,7 +13,6 @@
 #include "session/base/variable.h"
 
 #define SIDE(name, fallback, doc) {name, FIELD_INT, false, LIMIT_SIDE_MIN_PX, LIMIT_SIDE_MAX_PX, NULL, NULL, "px", fallback, doc}
-#define YEAR_S (365.0 * 24 * 3600)
 #define DISK_MB 1024
 
 static const struct field display_fields[] = {
@@ -74,8 +73,8 @@ static const struct field spec_fields[] = {
 	{"apps", FIELD_STRINGS, false, 0, LIMIT_APPS, NULL, NULL, NULL, "[]", "catalogue apps to start"},
 	{"env", FIELD_MAP, false, 0, LIMIT_ENV_ENTRIES, NULL, NULL, NULL, "{}", "environment of apps and commands"},
 	{"labels", FIELD_MAP, false, 0, LIMIT_LABELS, NULL, NULL, NULL, "{}", "labels, shown in lists"},
-	{"ttl_s", FIELD_INT, false, 1, YEAR_S, NULL, NULL, "s", "3600", "the session ends after this time"},
-	{"idle_s", FIELD_INT, false, 0, YEAR_S, NULL, NULL, "s", "900", "and when no agent called for this time; 0: it does not"},
+	{"ttl_s", FIELD_INT, false, 1, LIMIT_TTL_S, NULL, NULL, "s", "3600", "the session ends after this time"},
+	{"idle_s", FIELD_INT, false, 0, LIMIT_TTL_S, NULL, NULL, "s", "900", "and when no agent called for this time; 0: it does not"},
 	{"isolation", FIELD_ENUM, false, 0, 0, "jail vm external", NULL, NULL, "\"jail\"", "the wall around it"},
 	{"filesystem", FIELD_ENUM, false, 0, 0, "workspace readonly", NULL, NULL, "\"workspace\"", "writable until the end, or not"},
 	{"egress", FIELD_OBJECT, false, 0, 0, NULL, &egress_form, NULL, "{}", "the way out"},
