@@ -18,10 +18,10 @@ struct apps_ops {
 };
 
 /*
- * init_fd (taken) is the link to pid 1 of the app jail, proc_fd (taken) the root of the session's proc, apps_pid init's number there. `manifest` is the
- * image's manifest (a reference is kept), `env` the spec's environment or NULL. Waits for INIT_READY and starts the session bus when
- * the manifest asks for one. Must run in a coroutine. Ignores SIGPIPE for the process. Errors: ERR_SESSION_FAILED, ERR_BAD_FIELD at /env/NAME,
- * ERR_GONE, ERR_TIMEOUT, ERR_CANCELLED, those of xconn_reply.
+ * init_fd (taken) is the link to pid 1 of the app jail, proc_fd (taken) the root of the session's proc, apps_pid init's number there.
+ * `manifest` is the image's manifest (a reference is kept), `env` the spec's environment or NULL. Waits for INIT_READY and starts the
+ * session bus when the manifest asks for one. Must run in a coroutine. Ignores SIGPIPE for the process. Errors: ERR_SESSION_FAILED,
+ * ERR_BAD_FIELD at /env/NAME, ERR_GONE, ERR_TIMEOUT, ERR_CANCELLED, those of xconn_reply.
  */
 int apps_create(struct apps **apps, struct xconn *x, int init_fd, int proc_fd, int apps_pid, const json_t *manifest, const json_t *env,
                 const struct apps_ops *ops, struct err *e);
@@ -29,10 +29,10 @@ int apps_create(struct apps **apps, struct xconn *x, int init_fd, int proc_fd, i
 void apps_destroy(struct apps *apps);
 
 /*
- * Starts the app with this catalogue name and waits for its window, as the action launch: "pid" (in the app jail, null if its process is gone)
- * and "window" are put into result. `args` is a list of strings or NULL. On failure what was started is killed. Errors: ERR_BAD_FIELD at
- * /app or /args, ERR_SESSION_FAILED (it ended: how, and its last words), ERR_LIMIT, ERR_TIMEOUT (at most LIMIT_LAUNCH_MS), ERR_CANCELLED, ERR_GONE,
- * those of xconn_reply.
+ * Starts the app with this catalogue name and waits for its window, as the action launch: "pid" (in the app jail, null if its process is
+ * gone) and "window" are put into result. `args` is a list of strings or NULL. On failure what was started is killed. Errors:
+ * ERR_BAD_FIELD at /app or /args, ERR_SESSION_FAILED (it ended: how, and its last words), ERR_LIMIT, ERR_TIMEOUT (at most
+ * LIMIT_LAUNCH_MS), ERR_CANCELLED, ERR_GONE, those of xconn_reply.
  */
 int apps_launch(struct apps *apps, const char *name, const json_t *args, int64_t deadline_ms, json_t *result, struct err *e);
 

@@ -55,8 +55,8 @@ void spawner_destroy(struct spawner *spawner);
 int spawner_wait_ready(struct spawner *spawner, int64_t deadline_ms, struct err *e);
 
 /*
- * Starts a program and waits until it runs. Errors: ERR_NOT_FOUND at /argv/0 or /cwd, ERR_BAD_FIELD at /argv, /argv/0 or /cwd, ERR_LIMIT when the
- * session can have no more processes, ERR_GONE, ERR_TIMEOUT, ERR_CANCELLED (a program that starts after that is killed).
+ * Starts a program and waits until it runs. Errors: ERR_NOT_FOUND at /argv/0 or /cwd, ERR_BAD_FIELD at /argv, /argv/0 or /cwd, ERR_LIMIT
+ * when the session can have no more processes, ERR_GONE, ERR_TIMEOUT, ERR_CANCELLED (a program that starts after that is killed).
  */
 int spawner_start(struct spawner *spawner, const struct spawn *spawn, int64_t deadline_ms, struct process **process, struct err *e);
 

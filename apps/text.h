@@ -9,9 +9,9 @@
 #include <stddef.h>
 
 /*
- * A copy of `bytes` in which each byte that is no part of a well-formed character is U+FFFD: malloced, NUL-terminated, the caller's; *out_len
- * is its length, at most max bytes, cut between characters. NUL bytes are kept. *cut (may be NULL) is set when something was left off, and
- * else left alone.
+ * A copy of `bytes` in which each byte that is no part of a well-formed character is U+FFFD: malloced, NUL-terminated, the caller's;
+ * *out_len is its length, at most max bytes, cut between characters. NUL bytes are kept. *cut (may be NULL) is set when something was
+ * left off, and else left alone.
  */
 char *text_utf8(const char *bytes, size_t len, size_t max, size_t *out_len, bool *cut);
 

@@ -2,8 +2,8 @@
 /*
  * The keyboard of a session: the map, the spare keys (slots) with what is bound to them, and chords.
  *
- * Keysyms that the active layout has are pressed as real keys; others are bound to slots first. Slots stay bound afterwards, so that the next
- * text finds them, and are bound anew only when the window that got their strokes has read them. One thread.
+ * Keysyms that the active layout has are pressed as real keys; others are bound to slots first. Slots stay bound afterwards, so that the
+ * next text finds them, and are bound anew only when the window that got their strokes has read them. One thread.
  */
 #ifndef INPUT_KEYBOARD_H
 #define INPUT_KEYBOARD_H

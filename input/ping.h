@@ -42,9 +42,9 @@ int ping_aim(struct ping *ping, struct ping_target *target, struct err *e);
 int ping_wait(struct ping *ping, struct ping_target *target, struct err *e);
 
 /*
- * Returns when the window manager has handled all events that it was sent before, or after LIMIT_WM_MS. The window manager takes each press of
- * a button first, to focus the window under it, and the server holds the pointer's events back until it lets them go on; keys are not
- * held back, and would overtake the click that was to give them their place. Errors as xconn_reply.
+ * Returns when the window manager has handled all events that it was sent before, or after LIMIT_WM_MS. The window manager takes each
+ * press of a button first, to focus the window under it, and the server holds the pointer's events back until it lets them go on; keys
+ * are not held back, and would overtake the click that was to give them their place. Errors as xconn_reply.
  */
 int ping_wait_wm(struct ping *ping, struct err *e);
 

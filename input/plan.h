@@ -56,8 +56,8 @@ int plan_make(struct plan *plan, const struct keymap *map, struct slots *slots, 
 void plan_finish(struct plan *plan);
 
 /*
- * For chords: finds or puts a keysym (canonical) on level 1 of a slot, so that it needs no Shift, and stores the slot's number. May be called
- * several times on a plan that plan_clear has begun. ERR_UNSUPPORTED when there is no slot left.
+ * For chords: finds or puts a keysym (canonical) on level 1 of a slot, so that it needs no Shift, and stores the slot's number. May be
+ * called several times on a plan that plan_clear has begun. ERR_UNSUPPORTED when there is no slot left.
  */
 void plan_clear(struct plan *plan);
 int plan_bind(struct plan *plan, struct slots *slots, uint32_t keysym, size_t *slot, struct err *e);

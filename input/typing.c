@@ -2,8 +2,8 @@
 /*
  * Typing text.
  *
- * The method: the map of the keyboard is changed at most once for as many characters as the slots hold, the window says by a ping that it has
- * seen the change, then all strokes go out, press and release in one write so that no scheduling can make a key repeat.
+ * The method: the map of the keyboard is changed at most once for as many characters as the slots hold, the window says by a ping that it
+ * has seen the change, then all strokes go out, press and release in one write so that no scheduling can make a key repeat.
  */
 #include "input/typing.h"
 

@@ -20,8 +20,9 @@ struct typing {
 };
 
 /*
- * Refuses what cannot be typed: control characters other than \n, \r and \t, and noncharacters (ERR_BAD_FIELD with the character's place), more than
- * LIMIT_TEXT_CHARS characters, and a delay that makes the text take longer than any call may. `path` is the text's pointer.
+ * Refuses what cannot be typed: control characters other than \n, \r and \t, and noncharacters (ERR_BAD_FIELD with the character's
+ * place), more than LIMIT_TEXT_CHARS characters, and a delay that makes the text take longer than any call may. `path` is the text's
+ * pointer.
  */
 int typing_check(const char *text, size_t len, long delay_ms, const char *path, struct err *e);
 

@@ -326,8 +326,9 @@ struct child *child_start(struct loop *loop, const struct child_plan *plan, cons
 		return NULL;
 	}
 	child = util_zalloc(sizeof(*child));
-	*child = (struct child){.loop = loop, .ops = ops, .arg = arg, .log_is_ours = plan->log_is_ours, .log_bytes_max = plan->log_bytes_max, .pidfd = -1, .midwife = -1,
-	                        .report = ends.report[0], .go = ends.go[1], .log = ends.log[0]};
+	*child = (struct child){.loop = loop, .ops = ops, .arg = arg, .log_is_ours = plan->log_is_ours,
+	                        .log_bytes_max = plan->log_bytes_max, .pidfd = -1, .midwife = -1, .report = ends.report[0],
+	                        .go = ends.go[1], .log = ends.log[0]};
 	(void)snprintf(child->name, sizeof(child->name), "%s", plan->name);
 	child->report_source = loop_add(loop, child->report, EPOLLIN, on_report, child);
 	child->log_source = loop_add(loop, child->log, EPOLLIN, on_log, child);

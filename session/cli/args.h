@@ -41,8 +41,8 @@ struct args {
 
 /*
  * Adds argc strings to *args (zeroed before the first call). Options are looked up in the n_sets sets. After "--", and after the word
- * that follows the first `stop_after` words, nothing is an option any more. ERR_BAD_REQUEST: an unknown option (the valid ones are named), a value that is missing
- * or not wanted, a second use of an option that goes once, too many of all.
+ * that follows the first `stop_after` words, nothing is an option any more. ERR_BAD_REQUEST: an unknown option (the valid ones are
+ * named), a value that is missing or not wanted, a second use of an option that goes once, too many of all.
  */
 int args_parse(struct args *args, const struct arg_options *sets, size_t n_sets, size_t stop_after, int argc,
                const char *const *argv, struct err *e);

@@ -128,8 +128,8 @@ int parts_start_display(struct session *session, const struct child_ops *ops, st
 	char *argv[] = {name, width, height, NULL}, *envp[] = {NULL};
 	int *const fds[] = {&warden->filters[FILTER_XVFB], &warden->filters[FILTER_WM]}; /* enum display_fd */
 	struct child_plan plan = {.log_bytes_max = JAIL_LOG_BYTES, .namespaces = DISPLAY_JAIL_NAMESPACES,
-	                          .program = warden->programs[PROGRAM_DISPLAY], .argv = argv, .envp = envp, .umask = 022, .fds = fds, .n_fds = ARRAY_LEN(fds), .build = display_jail_build,
-	                          .inside = -1, .arg = &jail};
+	                          .program = warden->programs[PROGRAM_DISPLAY], .argv = argv, .envp = envp, .umask = 022, .fds = fds,
+	                          .n_fds = ARRAY_LEN(fds), .build = display_jail_build, .inside = -1, .arg = &jail};
 
 	(void)snprintf(width, sizeof(width), "%u", session->spec.width_px);
 	(void)snprintf(height, sizeof(height), "%u", session->spec.height_px);
@@ -186,8 +186,9 @@ int parts_start_apps(struct session *session, const struct child_ops *ops, struc
 	int *const fds[] = {&link, &warden->filters[FILTER_APP], &groups}; /* enum init_fd */
 	int *const tools[] = {&jail.deny_filter, &jail.base_group};
 	struct child_plan plan = {.log_bytes_max = JAIL_LOG_BYTES, .namespaces = APPS_JAIL_NAMESPACES,
-	                          .program = warden->programs[PROGRAM_INIT], .argv = argv, .envp = envp, .umask = 022, .fds = fds, .n_fds = ARRAY_LEN(fds), .tools = tools, .n_tools = ARRAY_LEN(tools),
-	                          .build = apps_jail_build, .inside = child_pidfd(session->parts[PART_DISPLAY].child),
+	                          .program = warden->programs[PROGRAM_INIT], .argv = argv, .envp = envp, .umask = 022, .fds = fds,
+	                          .n_fds = ARRAY_LEN(fds), .tools = tools, .n_tools = ARRAY_LEN(tools), .build = apps_jail_build,
+	                          .inside = child_pidfd(session->parts[PART_DISPLAY].child),
 	                          .attend = apps_jail_attend, .arg = &jail};
 	int ends[2];
 
@@ -211,8 +212,8 @@ int parts_start_stage(struct session *session, const struct child_ops *ops, stru
 	char *argv[] = {name, NULL}, *envp[] = {uid, warden->log_env[0] ? warden->log_env : NULL, NULL};
 	int *const fds[] = {&channel, &session->listen}; /* enum child_fd */
 	struct child_plan plan = {.log_is_ours = true, .log_bytes_max = STAGE_LOG_BYTES, .namespaces = DAEMON_JAIL_NAMESPACES,
-	                          .program = warden->programs[PROGRAM_STAGE], .argv = argv, .envp = envp, .umask = 077, .fds = fds, .n_fds = ARRAY_LEN(fds), .build = daemon_jail_build,
-	                          .inside = -1, .arg = &jail};
+	                          .program = warden->programs[PROGRAM_STAGE], .argv = argv, .envp = envp, .umask = 077, .fds = fds,
+	                          .n_fds = ARRAY_LEN(fds), .build = daemon_jail_build, .inside = -1, .arg = &jail};
 	int ends[2], result;
 
 	(void)snprintf(uid, sizeof(uid), "GLOVEBOX_UID=%u", warden_uid(warden, session->slot, SLOT_STAGE));

@@ -9,8 +9,8 @@
 int settle_mounts(struct err *e);
 
 /*
- * After the listening socket is made and all files are open: an empty network namespace, no core files, undumpable, only the capabilities that
- * building jails takes, no_new_privs, and the filter that every process of Glovebox inherits.
+ * After the listening socket is made and all files are open: an empty network namespace, no core files, undumpable, only the capabilities
+ * that building jails takes, no_new_privs, and the filter that every process of Glovebox inherits.
  */
 int settle_rights(struct err *e);
 

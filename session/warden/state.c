@@ -30,8 +30,8 @@ static const struct folder {
 	mode_t mode;
 	bool fronts_uid, fronts_gid;
 } FOLDERS[] = {
-	{"run", 0750, false, true},   {"journals", 0750, false, true}, {"front", 0700, true, true},    {"secrets", 0700, false, false},
-	{"build", 0700, false, false}, {"share", 0700, false, false},   {"cgroup2", 0700, false, false},
+	{"run", 0750, false, true},    {"journals", 0750, false, true}, {"front", 0700, true, true},
+	{"build", 0700, false, false}, {"share", 0700, false, false},  {"cgroup2", 0700, false, false},
 };
 
 char *state_path(const struct state *state, char *out, size_t size, const char *rest, const char *id)

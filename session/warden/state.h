@@ -4,7 +4,6 @@
  *
  *   lock             held while the server runs; the pid of the holder
  *   operator.token   root alone
- *   secrets/         root alone
  *   front/           the front's own files
  *   run/ID/          the socket of a session's stage; the front can reach it
  *   journals/ID/     the session's stage owns it until its end, then the front
@@ -29,8 +28,8 @@ struct state {
 };
 
 /*
- * Makes the folder (0700; a folder of root's that others may enter is closed to them) and takes the lock. ERR_CONFLICT with the holder's pid
- * if another server has it.
+ * Makes the folder (0700; a folder of root's that others may enter is closed to them) and takes the lock. ERR_CONFLICT with the holder's
+ * pid if another server has it.
  */
 int state_open(struct state *state, const char *dir, struct err *e);
 

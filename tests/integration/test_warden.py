@@ -71,7 +71,7 @@ def test_the_folder_is_closed_to_others(make_server, tmp_path):
     modes = {path.name: oct(stat.S_IMODE(path.stat().st_mode)) for path in server.state.iterdir()}
     assert stat.S_IMODE(server.state.stat().st_mode) == 0o700
     assert modes["operator.token"] == modes["lock"] == modes["groups"] == "0o600"
-    assert modes["secrets"] == modes["front"] == "0o700"
+    assert modes["front"] == "0o700"
     assert modes["run"] == modes["journals"] == "0o750"
 
 

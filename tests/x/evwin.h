@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A window that tells what it gets: an ordinary Xlib client in a process of its own, with the focus, that reads the keyboard map when it gets
- * to the notice of a change, as apps do, and answers _NET_WM_PING. It stands in for the window manager as far as input asks for one.
+ * A window that tells what it gets: an ordinary Xlib client in a process of its own, with the focus, that reads the keyboard map when it
+ * gets to the notice of a change, as apps do, and answers _NET_WM_PING. It stands in for the window manager as far as input asks for one.
  */
 #ifndef TESTS_EVWIN_H
 #define TESTS_EVWIN_H
