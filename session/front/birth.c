@@ -61,12 +61,13 @@ static int bring_up(struct front *front, struct session *session, json_t *spec, 
 }
 
 /* A part that dies shows in whatever was asked of it then. The caller asked for a session: that is what has failed. */
-static void explain(struct err *e)
+static void explain(const struct session *session, struct err *e)
 {
 	struct err why = *e;
 
 	if (why.code == ERR_GONE || why.code == ERR_CONFLICT)
-		(void)err_set(e, ERR_SESSION_FAILED, NULL, "the session ended while it was made: %s", why.msg);
+		(void)err_set(e, ERR_SESSION_FAILED, NULL, "the session ended while it was made: %s",
+		              *session->reason ? session->reason : why.msg);
 }
 
 /* Nothing is left behind: returns when its last process is gone. */
@@ -105,7 +106,7 @@ int birth_create(struct front *front, const json_t *asked, const char *owner, co
 	}
 	log_info("session %s of image %s is made", id, json_string_value(json_object_get(spec, "image")));
 	if (bring_up(front, session, spec, manifest, request_id, state, e) < 0) {
-		explain(e);
+		explain(session, e);
 		log_err(LOG_INFO, e, "session %s was not made", id);
 		undo(session);
 		session_unref(session);

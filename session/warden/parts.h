@@ -25,6 +25,7 @@ struct session {
 	uint32_t tag; /* of the create */
 	struct warden_create spec;
 	enum session_state state;
+	bool created;                  /* CREATED was sent */
 	struct part parts[N_PARTS];
 	uint32_t isolation;
 	uint8_t cookie[COOKIE_LEN];
@@ -36,7 +37,7 @@ struct session {
 	struct loop_timer *patience;   /* while ending: with the stage, then with the groups */
 	int64_t give_up_ms;
 	enum warden_reason reason;     /* of its end */
-	struct err why;                /* code set: it failed while starting */
+	struct err why;                /* code set: why it failed while starting */
 	char how[96];                  /* a line on its end */
 	bool has_x11, has_run, has_journal, has_groups;
 };

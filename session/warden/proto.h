@@ -38,7 +38,7 @@ enum warden_op {
 	WARDEN_END,       /* front → warden: end the session; answered by ENDED when the last process is gone */
 	WARDEN_CREATED,
 	WARDEN_FAILED,
-	WARDEN_ENDED,     /* also unasked, with the reason, when a part of the session died */
+	WARDEN_ENDED,     /* also unasked, with the reason, when a part of the session died; after FAILED, if it was asked for while it started */
 };
 
 /* Why a session ended (warden_event.reason). */

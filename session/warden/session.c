@@ -61,7 +61,7 @@ static void send_event(const struct session *session, enum warden_op op, uint32_
 
 	memcpy(event.session, session->id, sizeof(event.session));
 	if (op == WARDEN_FAILED) {
-		bool told = session->why.code != ERR_INTERNAL;
+		bool told = session->why.code && session->why.code != ERR_INTERNAL;
 
 		event.code = (uint32_t)(told ? session->why.code : ERR_SESSION_FAILED);
 		(void)snprintf(event.detail, sizeof(event.detail), "%.150s", told ? session->why.msg : session->how);
@@ -127,7 +127,10 @@ static void try_finish(struct session *session)
 	if (session->has_journal)
 		state_give_journal(&warden->state, session->id);
 	log_info("session %s has ended: %s", session->id, session->how);
-	send_event(session, session->why.code ? WARDEN_FAILED : WARDEN_ENDED, session->why.code ? session->tag : 0);
+	if (!session->created)
+		send_event(session, WARDEN_FAILED, session->tag);
+	if (session->created || !session->why.code)
+		send_event(session, WARDEN_ENDED, 0);
 	forget(session);
 	if (warden->stopping)
 		warden->settled(warden);
@@ -220,6 +223,7 @@ static void on_started(void *arg)
 		return;
 	}
 	session->state = SESSION_RUNNING;
+	session->created = true;
 	session->ttl = loop_at(session->warden->loop, util_now_ms() + session->spec.ttl_s * INT64_C(1000), on_ttl, session);
 	send_event(session, WARDEN_CREATED, session->tag);
 }
@@ -365,7 +369,7 @@ void session_end(struct warden *warden, const char *id)
 	struct session *session = find(warden, id);
 
 	if (session) {
-		begin_end(session, WARDEN_ASKED, "as it was asked to");
+		begin_end(session, WARDEN_ASKED, session->created ? "as it was asked to" : "it was ended while it started");
 		try_finish(session);
 	} else {
 		struct warden_event event = {.op = WARDEN_ENDED, .reason = WARDEN_ASKED, .detail = "it had ended before"};

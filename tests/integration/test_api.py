@@ -9,6 +9,7 @@ import time
 
 import pytest
 
+import jail
 from api import Api, Refused, in_thread
 from conftest import until
 from raw import Wire, ask, assert_problem, head, post
@@ -241,6 +242,21 @@ def test_a_caller_that_leaves_a_create_leaves_no_session(server):
             wire.send(post(server.api, "/v1/sessions", '{"image":"minimal","apps":["terminal"]}'))
             wire.answer()
     until(lambda: server.live_sessions() <= before, within_s=30)
+
+
+def test_a_session_that_is_deleted_while_it_starts(server):
+    """Its create is answered when it is gone, not after a time limit."""
+    before, mounts = server.live_sessions(), jail.counts(server)
+    for wait_s in (0, 0.02, 0.05, 0.1):
+        thread, results = in_thread(lambda: server.api.new(image="minimal", apps=["terminal"]))
+        new, = until(lambda: server.live_sessions() - before, every_s=0.001)
+        time.sleep(wait_s)
+        started = time.monotonic()
+        server.api.call("DELETE", f"/v1/sessions/{new}")
+        thread.join()
+        assert time.monotonic() - started < 8
+        assert results[0].code == "session_failed", results[0].problem
+    until(lambda: jail.counts(server) == mounts, within_s=5)
 
 
 def test_looks_do_not_wait_behind_a_long_action(session):
