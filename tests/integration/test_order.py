@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What is sent in one order arrives in that order: keys never overtake the click or the shortcut that gives them their place."""
+import time
+
 from conftest import until
 from pictures import box
 
@@ -25,8 +27,20 @@ def test_keys_go_to_the_field_that_was_clicked(make_session):
     assert title.startswith(wanted)
 
 
+def go(session, page, title, within_s):
+    """Types an address right after the shortcut that leads to the address bar; whether the page comes."""
+    session.act({"action": "key", "keys": "ctrl+l"}, {"action": "type", "text": page + "\n"})
+    deadline = time.monotonic() + within_s
+    while title not in session.windows()[0]["title"]:
+        if time.monotonic() > deadline:
+            return False
+        session.do("wait", duration_ms=50)
+    return True
+
+
 def test_text_after_a_shortcut_goes_where_the_shortcut_leads(desktop):
+    # Firefox loses the first keys after its start, however quiet it looks: that is not what is tested here.
+    until(lambda: go(desktop, "about:buildconfig", "Build Configuration", 3), within_s=30)
     for _ in range(3):
-        for shortcut, page, title in (("ctrl+l", "about:license", "Licenses"), ("ctrl+l", "about:buildconfig", "Build Configuration")):
-            desktop.act({"action": "key", "keys": shortcut}, {"action": "type", "text": page + "\n"})
-            until(lambda title=title: title in desktop.windows()[0]["title"] or None)
+        for page, title in (("about:license", "Licenses"), ("about:buildconfig", "Build Configuration")):
+            assert go(desktop, page, title, 20), desktop.windows()
