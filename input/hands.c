@@ -37,7 +37,7 @@ bool hands_holds(const struct hands *hands, uint8_t keycode)
 
 bool hands_press(struct hands *hands, uint8_t keycode, uint32_t keysym, uint32_t owner)
 {
-	if (hands_holds(hands, keycode) || hands->n_keys == HANDS_MAX_KEYS)
+	if (hands_holds(hands, keycode) || hands->n_keys == HANDS_MAX_KEYS) /* never full: each keycode is there once */
 		return false;
 	hands->keys[hands->n_keys].keycode = keycode;
 	hands->keys[hands->n_keys].keysym = keysym;

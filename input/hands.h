@@ -15,7 +15,7 @@
 
 #include "session/base/xconn.h"
 
-#define HANDS_MAX_KEYS 64
+#define HANDS_MAX_KEYS 248 /* every keycode there is: 8 to 255 */
 
 struct hands {
 	struct xconn *x;
@@ -31,7 +31,7 @@ struct hands {
 /* A key that goes down and up within one write and is not remembered. */
 void hands_key(struct hands *hands, uint8_t keycode, bool down);
 
-/* Presses a key and remembers it. False, and no event, when it is held already or HANDS_MAX_KEYS are. */
+/* Presses a key and remembers it. False, and no event, when it is held already. `keycode` is 8 or more. */
 bool hands_press(struct hands *hands, uint8_t keycode, uint32_t keysym, uint32_t owner);
 /* Lets a key go, whether it is remembered or not. */
 void hands_let_go(struct hands *hands, uint8_t keycode);

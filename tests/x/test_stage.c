@@ -230,6 +230,31 @@ static void test_nothing_happens_when_refused(void **state)
 	assert_null(strstr(text, "\"x\":50"));
 }
 
+/* More keys than hands have fingers, and each of them is down. */
+static void test_many_keys_are_held(void **state)
+{
+	static const char *const keys[] = {"F1", "F2", "F3", "F4", "F5", "F6", "F7", "F8", "F9", "F10", "F11", "F12", "Left", "Right", "Up", "Down",
+	                                   "Home", "End", "Insert", "Delete", "Page_Up", "Page_Down", "Tab", "Return", "Escape", "space"};
+	static const char characters[] = "abcdefghijklmnopqrstuvwxyz0123456789-=[];',./`";
+	struct rig *rig = *state;
+	auto_fd fd = rig_open(rig);
+	json_t *actions = json_array(), *described;
+
+	for (size_t i = 0; i < ARRAY_LEN(keys); i++)
+		json_array_append_new(actions, json_pack("{s:s,s:s}", "action", "key_down", "keys", keys[i]));
+	for (const char *c = characters; *c; c++)
+		json_array_append_new(actions, json_pack("{s:s,s:s%}", "action", "key_down", "keys", c, (size_t)1));
+	json_auto_t *body = json_pack("{s:o}", "actions", actions);
+	auto_free char *text = json_dumps(body, JSON_COMPACT);
+	json_t *act = rig_expect(fd, 200, "act", "agent", text);
+
+	assert_true(json_is_true(json_object_get(act, "ok")));
+	json_decref(act);
+	described = rig_expect(fd, 200, "state", "agent", NULL);
+	assert_int_equal(json_array_size(json_object_get(json_object_get(described, "held"), "keys")), json_array_size(actions));
+	json_decref(described);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, rig_set_up, rig_tear_down)
 
 int main(void)
@@ -244,6 +269,7 @@ int main(void)
 		TEST(test_picture),
 		TEST(test_act_and_look),
 		TEST(test_nothing_happens_when_refused),
+		TEST(test_many_keys_are_held),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
