@@ -40,7 +40,7 @@ void keyboard_finish(struct keyboard *keyboard);
 /* Begins an action: the map as it is now. Errors as keymap_read. */
 int keyboard_read(struct keyboard *keyboard, struct err *e);
 
-/* Finds the active window, which is what the next strokes go to. Errors as xconn_reply. */
+/* Finds the window that the next strokes go to. Errors as xconn_reply. */
 int keyboard_aim(struct keyboard *keyboard, struct err *e);
 
 /*

@@ -102,22 +102,53 @@ static int read_words(struct ping *ping, xcb_window_t window, xcb_atom_t propert
 	return 0;
 }
 
+/* What a window speaks: *any when it has a list of protocols at all, as every app's window has, *answers when the ping is among them. */
+static int read_protocols(struct ping *ping, xcb_window_t window, bool *any, bool *answers, struct err *e)
+{
+	auto_free uint32_t *protocols = NULL;
+	size_t n;
+
+	if (read_words(ping, window, ping->protocols, MAX_PROTOCOLS, &protocols, &n, e) < 0)
+		return -1;
+	*any = n > 0;
+	*answers = false;
+	for (size_t i = 0; i < n; i++)
+		*answers |= protocols[i] == ping->wm_ping;
+	return 0;
+}
+
+/* The window that has the focus: what the window manager says may lag behind a click that has just moved it. */
+static int read_focus(struct ping *ping, xcb_window_t *window, struct err *e)
+{
+	auto_free xcb_get_input_focus_reply_t *reply = NULL;
+
+	if (ping->x->lost)
+		return xconn_sync(ping->x, e);
+	if (xconn_reply(ping->x, xcb_get_input_focus(ping->x->xcb).sequence, (void **)&reply, e) < 0)
+		return -1;
+	*window = reply->focus;
+	return 0;
+}
+
 int ping_aim(struct ping *ping, struct ping_target *target, struct err *e)
 {
 	auto_free uint32_t *active = NULL;
-	auto_free uint32_t *protocols = NULL;
 	struct ping_target found = {0};
+	bool any = false;
 	size_t n;
 
-	if (read_words(ping, ping->x->root, ping->active_window, 1, &active, &n, e) < 0)
+	if (read_focus(ping, &found.window, e) < 0)
 		return -1;
-	if (n == 1)
-		found.window = active[0];
-	n = 0;
-	if (found.window && read_words(ping, found.window, ping->protocols, MAX_PROTOCOLS, &protocols, &n, e) < 0)
+	if (found.window > XCB_INPUT_FOCUS_POINTER_ROOT && read_protocols(ping, found.window, &any, &found.answers, e) < 0)
 		return -1;
-	for (size_t i = 0; i < n; i++)
-		found.answers |= protocols[i] == ping->wm_ping;
+	/* Some toolkits give the focus to a window inside the one that speaks. */
+	if (!any) {
+		if (read_words(ping, ping->x->root, ping->active_window, 1, &active, &n, e) < 0)
+			return -1;
+		found.window = n == 1 ? active[0] : XCB_NONE;
+		if (found.window && read_protocols(ping, found.window, &any, &found.answers, e) < 0)
+			return -1;
+	}
 	*target = found;
 	return 0;
 }

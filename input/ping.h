@@ -32,7 +32,8 @@ struct ping_target {
 int ping_init(struct ping *ping, struct xconn *x, struct err *e);
 void ping_finish(struct ping *ping);
 
-/* The active window by the window manager's word. A window that goes away meanwhile is one that does not answer. */
+/* The window that gets the keys: the one with the focus, else the active one by the window manager's word. A window that goes away meanwhile is
+ * one that does not answer. Errors as xconn_reply. */
 int ping_aim(struct ping *ping, struct ping_target *target, struct err *e);
 
 /*

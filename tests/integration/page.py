@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""typing.html in the Firefox of a session, and what it tells."""
+"""typing.html in a browser of a session, and what it tells."""
 import json
 import pathlib
 
@@ -11,13 +11,13 @@ YELLOW = (0xFF, 0xCC, 0x00)
 
 
 class Page:
-    """The page, served inside the jail, with the focus in its text area."""
+    """The page, served inside the jail, in this browser, with the focus in its text area."""
 
-    def __init__(self, session):
+    def __init__(self, session, browser="firefox"):
         self.session = session
         session.run("sh", "-c", "cat >form_server.pl", stdin=(HERE / "form_server.pl").read_text())
         session.run("perl", "form_server.pl", "8000", stdin=(HERE / "typing.html").read_text())
-        session.act({"action": "key", "keys": "ctrl+l"}, {"action": "type", "text": "http://127.0.0.1:8000/\n"})
+        session.do("launch", app=browser, args=["http://127.0.0.1:8000/"])
         self.box = until(lambda: box(session.shot(), YELLOW))
         self.place = centre(self.box)
         session.do("click", **self.place)

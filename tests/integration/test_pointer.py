@@ -3,9 +3,26 @@
 import pytest
 
 from api import Refused
-from page import Page
+from conftest import until
+from page import YELLOW, Page
+from pictures import box, centre
 
 SIZE = (1280, 800)
+GREEN = (0x00, 0xFF, 0x7F)
+DROP = """<!doctype html><meta charset="utf-8"><title>-</title>
+<style>div { position: absolute; width: 100px; height: 60px }</style>
+<div draggable="true" style="left: 100px; top: 100px; background: #ffcc00"></div>
+<div style="left: 500px; top: 300px; background: #00ff7f"></div>
+<script>
+	const seen = []
+	for (const name of ["dragstart", "dragover", "drop", "dragend"])
+		document.addEventListener(name, event => {
+			name === "dragstart" ? event.dataTransfer.setData("text/plain", "x") : event.preventDefault()
+			if (!seen.includes(name))
+				seen.push(name)
+			document.title = seen.join(" ")
+		})
+</script>"""
 
 
 def where(session):
@@ -26,34 +43,55 @@ def test_the_pointer_in_a_space_of_another_size(make_session):
         assert where(session) == (x, y)
 
 
-def test_an_app_gets_the_click_at_its_pixel(desktop):
-    page = Page(desktop)
+@pytest.fixture
+def page(make_session):
+    return Page(make_session("desktop"))
+
+
+def test_an_app_gets_the_click_at_its_pixel(page):
     left, top, right, bottom = page.box
     # Each at a place of its own, far from the others: none waits for another.
     places = [(left, top), (right - 20, top + 3), (left + 7, bottom - 20), (right - 30, bottom - 40)]
     before = len(page.told()["clicks"])
-    desktop.act(*({"action": "click", "x": x, "y": y} for x, y in places))
+    page.session.act(*({"action": "click", "x": x, "y": y} for x, y in places))
     clicks = page.wait(lambda told: len(told["clicks"]) >= before + len(places))["clicks"][before:]
     assert [(x, y) for _, _, x, y in clicks] == places
 
 
-def test_double_clicks_and_single_clicks(desktop):
+def test_double_clicks_and_single_clicks(page):
     """A double click selects a word, a triple click the paragraph; clicks of two actions are single ones."""
-    page = Page(desktop)
-    desktop.do("type", text="word " * 300)
+    session = page.session
+    session.do("type", text="word " * 300)
     page.wait(lambda told: told["text"] == "word " * 300)
     for count, selected in ((2, "word"), (3, "word word")):
         before = len(page.told()["clicks"])
-        desktop.do("click", **page.place, count=count)
+        session.do("click", **page.place, count=count)
         clicks = page.wait(lambda told: len(told["clicks"]) >= before + count)["clicks"][before:]
         assert [click[0] for click in clicks] == list(range(1, count + 1))
         assert clicks[-1][1].startswith(selected)
     before = len(page.told()["clicks"])
     for _ in range(2):
-        desktop.do("click", **page.place)
-    desktop.act({"action": "click", **page.place}, {"action": "click", **page.place})
+        session.do("click", **page.place)
+    session.act({"action": "click", **page.place}, {"action": "click", **page.place})
     clicks = page.wait(lambda told: len(told["clicks"]) >= before + 4)["clicks"][before:]
     assert [click[0] for click in clicks] == [1, 1, 1, 1]
+
+
+def test_drag_moves_a_window(session):
+    session.do("launch", app="terminal")
+    before = session.windows()[0]
+    x, y = before["x"] + before["width"] // 2, before["y"] - 8
+    session.do("drag", path=[[x, y], [x + 100, y + 60]])
+    until(lambda: [(window["x"] - before["x"], window["y"] - before["y"]) for window in session.windows()] == [(100, 60)])
+
+
+def test_drag_and_drop_in_a_page(make_session):
+    session = make_session("desktop")
+    session.run("sh", "-c", "cat >drop.html", stdin=DROP)
+    session.do("launch", app="firefox", args=["file:///home/user/drop.html"])
+    source, target = (centre(until(lambda c=colour: box(session.shot(), c))) for colour in (YELLOW, GREEN))
+    session.do("drag", path=[[source["x"], source["y"]], [target["x"], target["y"]]])
+    until(lambda: any(window["title"].startswith("dragstart dragover drop dragend") for window in session.windows()))
 
 
 def refused(session, actions):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Text arrives byte for byte, in a terminal, a GTK app and Firefox, each in its jail."""
+"""Text arrives byte for byte, in a terminal, a GTK app and browsers, each in its jail."""
 import base64
 import contextlib
 import subprocess
@@ -184,12 +184,12 @@ def test_gtk(session):
     assert saved.rstrip("\n") == wanted.replace("\r\n", "\n").replace("\r", "\n").rstrip("\n")
 
 
-@pytest.fixture
-def page(desktop):
-    return Page(desktop)
+@pytest.fixture(params=["firefox", "chromium"])
+def page(make_session, request):
+    return Page(make_session("desktop"), request.param)
 
 
-def test_firefox(page):
+def test_browser(page):
     wanted = ""
     for text in ACCENTS + SIGNS + SCRIPTS + [LINES, MANY]:
         page.session.do("type", text=text)
@@ -197,7 +197,7 @@ def test_firefox(page):
         assert page.wait(lambda told: len(told["text"]) >= len(wanted))["text"] == wanted
 
 
-def test_firefox_under_load(page):
+def test_browser_under_load(page):
     with busy():
         for text in ACCENTS + SCRIPTS + [MANY]:
             page.session.act({"action": "key", "keys": "ctrl+a"}, {"action": "key", "keys": "Delete"})

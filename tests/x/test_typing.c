@@ -255,6 +255,21 @@ static void test_window_that_does_not_answer(void **state)
 	assert_null(json_object_get(bench->result, "note"));
 }
 
+/* The one with the focus counts, when the window manager's word has not caught up with a click. */
+static void test_window_with_the_focus(void **state)
+{
+	struct bench *bench = *state;
+	xcb_intern_atom_cookie_t cookie = xcb_intern_atom(bench->evwin.xcb, 0, strlen("_NET_ACTIVE_WINDOW"), "_NET_ACTIVE_WINDOW");
+	xcb_intern_atom_reply_t *atom = xcb_intern_atom_reply(bench->evwin.xcb, cookie, NULL);
+
+	bench_use_window(bench, EVWIN_MUTE);
+	xcb_change_property(bench->evwin.xcb, XCB_PROP_MODE_REPLACE, bench->x.root, atom->atom, XCB_ATOM_WINDOW, 32, 1, &(uint32_t){XCB_NONE});
+	free(atom);
+	bench_look(bench);
+	bench_expect_typed(bench, "日本", "日本");
+	assert_non_null(json_object_get(bench->result, "note")); /* it was asked, and did not answer */
+}
+
 static void test_refused_texts(void **state)
 {
 	static const struct {
@@ -337,6 +352,7 @@ int main(void)
 		TEST(test_cancel),
 		TEST(test_delay),
 		TEST(test_window_that_does_not_answer),
+		TEST(test_window_with_the_focus),
 		TEST(test_refused_texts),
 		TEST(test_too_long_texts),
 		TEST(test_silent_display),
