@@ -5,6 +5,7 @@
 #include "session/base/base64.h"
 
 #include <stdint.h>
+#include <string.h>
 
 #include "session/base/util.h"
 
@@ -35,4 +36,28 @@ char *base64_encode(const void *data, size_t len, size_t *out_len)
 	if (out_len)
 		*out_len = n;
 	return text;
+}
+
+void *base64_decode(const char *text, size_t len, size_t *out_len)
+{
+	auto_free uint8_t *bytes = util_alloc(len / 4 * 3 + 3);
+	uint32_t bits = 0;
+	size_t n_bits = 0, used = 0;
+
+	for (int padding = 0; padding < 2 && len > 0 && text[len - 1] == '='; padding++)
+		len--;
+	for (size_t i = 0; i < len; i++) {
+		const char *digit = text[i] ? strchr(DIGITS, text[i]) : NULL;
+
+		if (!digit)
+			return NULL;
+		bits = bits << 6 | (uint32_t)(digit - DIGITS);
+		n_bits += 6;
+		if (n_bits >= 8) {
+			n_bits -= 8;
+			bytes[used++] = (uint8_t)(bits >> n_bits);
+		}
+	}
+	*out_len = used;
+	return steal_ptr(&bytes);
 }

@@ -4,10 +4,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdint.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "session/base/base64.h"
 #include "session/base/util.h"
 
 int picture_check(const char *file, struct err *e)
@@ -41,38 +41,13 @@ const json_t *picture_find(const json_t *answer)
 	return json_is_object(picture) ? picture : NULL;
 }
 
-/* Decodes base64 of `len` characters into out (3 bytes for 4 characters). The number of bytes, or -1. */
-static ssize_t decode(const char *text, size_t len, uint8_t *out)
-{
-	static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-	uint32_t bits = 0;
-	size_t n_bits = 0, used = 0;
-
-	while (len > 0 && text[len - 1] == '=')
-		len--;
-	for (size_t i = 0; i < len; i++) {
-		const char *digit = text[i] ? strchr(alphabet, text[i]) : NULL;
-
-		if (!digit)
-			return -1;
-		bits = bits << 6 | (uint32_t)(digit - alphabet);
-		n_bits += 6;
-		if (n_bits >= 8) {
-			n_bits -= 8;
-			out[used++] = (uint8_t)(bits >> n_bits);
-		}
-	}
-	return (ssize_t)used;
-}
-
 int picture_save(const char *file, const json_t *picture, struct err *e)
 {
 	const json_t *data = json_object_get(picture, "data");
-	size_t len = json_string_length(data);
-	auto_free uint8_t *bytes = util_alloc(len + 1);
-	ssize_t n = json_is_string(data) ? decode(json_string_value(data), len, bytes) : -1;
+	size_t len;
+	auto_free void *bytes = json_is_string(data) ? base64_decode(json_string_value(data), json_string_length(data), &len) : NULL;
 
-	if (n < 0)
+	if (!bytes)
 		return err_set(e, ERR_BAD_REQUEST, NULL, "the picture in the answer cannot be read");
-	return picture_write(file, bytes, (size_t)n, e);
+	return picture_write(file, bytes, len, e);
 }

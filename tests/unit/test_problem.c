@@ -11,6 +11,7 @@
 
 #include "session/base/base64.h"
 #include "session/base/problem.h"
+#include "session/base/util.h"
 
 static const char *text_of(const json_t *object, const char *name)
 {
@@ -139,11 +140,31 @@ static void test_base64(void **state)
 	}
 }
 
+static void test_base64_back(void **state)
+{
+	static const char *const good[][2] = {{"", ""}, {"Zg==", "f"}, {"Zg", "f"}, {"Zm8=", "fo"}, {"Zm9v", "foo"}, {"Zm9vYmFy", "foobar"}};
+	static const char *const bad[] = {"Zm9v!", "Zm 9v", "====", "Zg==Zg==", "Z\xc3\xa4", "Zm9v-_"};
+	size_t len;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(good); i++) {
+		auto_free void *bytes = base64_decode(good[i][0], strlen(good[i][0]), &len);
+
+		assert_non_null(bytes);
+		assert_int_equal(len, strlen(good[i][1]));
+		assert_memory_equal(bytes, good[i][1], len);
+	}
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++)
+		assert_null(base64_decode(bad[i], strlen(bad[i]), &len));
+	assert_null(base64_decode("Zm\0v", 4, &len));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_fault_of_content), cmocka_unit_test(test_fault_of_form), cmocka_unit_test(test_later_says_when),
 		cmocka_unit_test(test_several_faults),   cmocka_unit_test(test_every_code),    cmocka_unit_test(test_base64),
+		cmocka_unit_test(test_base64_back),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
