@@ -40,21 +40,25 @@ static const struct {
 static const char *const LEAVES[INIT_N_GROUPS] = {
 	[INIT_GROUP_BASE] = "desk/jail/base", [INIT_GROUP_APPS] = "desk/jail/apps", [INIT_GROUP_AGENT] = "desk/jail/agent"};
 
-/* A root that is taken as an image must be root's alone to write: else its owner would choose what runs in jails. */
+/* A root that is taken as an image, and the folders that it lies in, must be root's alone to write: else their owner would choose what
+ * runs in jails. */
 static int check_image(const char *images, const char *folder, struct err *e)
 {
 	struct open_how how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC, .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS};
 	auto_fd dir = open(images, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	auto_fd root = -1;
-	char path[256];
-	struct stat st;
+	char root[256];
+	const char *const places[] = {".", folder, root};
 
-	(void)snprintf(path, sizeof(path), "%s/root", folder);
-	root = dir < 0 ? -1 : (int)syscall(SYS_openat2, dir, path, &how, sizeof(how));
-	if (root < 0 || fstat(root, &st) < 0)
-		return err_set(e, ERR_NO_IMAGE, NULL, "image %s is not there", folder);
-	if (st.st_uid != 0 || (st.st_mode & 022))
-		return err_set(e, ERR_NO_IMAGE, NULL, "image %s can be written by others than root", folder);
+	(void)snprintf(root, sizeof(root), "%s/root", folder);
+	for (size_t i = 0; i < ARRAY_LEN(places); i++) {
+		auto_fd place = dir < 0 ? -1 : (int)syscall(SYS_openat2, dir, places[i], &how, sizeof(how));
+		struct stat st;
+
+		if (place < 0 || fstat(place, &st) < 0)
+			return err_set(e, ERR_NO_IMAGE, NULL, "image %s is not there", folder);
+		if (st.st_uid != 0 || (st.st_mode & 022))
+			return err_set(e, ERR_NO_IMAGE, NULL, "image %s can be written by others than root", folder);
+	}
 	return 0;
 }
 

@@ -351,10 +351,13 @@ def test_links_of_an_image_lead_nowhere(make_server, images, tmp_path):
 def test_an_image_that_others_can_write(make_server, images):
     server = make_server("--images", images)
     plant(images, "etc/hostname", None)
-    (images / ("evil-" + "e" * 12) / "root").chmod(0o777)
-    with pytest.raises(Refused) as refused:
-        server.api.new(image="evil")
-    assert refused.value.code == "no_image"
+    root = images / ("evil-" + "e" * 12) / "root"
+    for path in (root, root.parent, images):
+        path.chmod(0o777)
+        with pytest.raises(Refused) as refused:
+            server.api.new(image="evil")
+        assert (refused.value.code, "written by others" in refused.value.problem["detail"]) == ("no_image", True), path
+        path.chmod(0o755)
 
 
 def test_ceilings_hold(make_server, tmp_path):
