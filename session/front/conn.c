@@ -11,6 +11,7 @@
 
 #include "session/base/limits.h"
 #include "session/base/log.h"
+#include "session/base/problem.h"
 #include "session/base/util.h"
 
 /* More than our own cap, so that a new client is accepted while the one that was shed is still being closed. */
@@ -50,15 +51,15 @@ struct conns {
 /* A reply of our own on a connection where libmicrohttpd still waits for the rest of a request. */
 static void say_timeout(int fd)
 {
-	const struct err_info *info = err_info(ERR_REQUEST_TIMEOUT);
-	char body[256], text[512];
-	int len = snprintf(body, sizeof(body), "{\"type\":\"about:blank\",\"title\":\"%s\",\"status\":%d,\"code\":\"%s\",\"fix\":\"%s\"}\n",
-	                   info->title, info->status, info->wire, info->fix);
+	auto_free char *body = NULL;
+	auto_free char *text = NULL;
+	struct err e;
 
-	len = snprintf(text, sizeof(text),
-	               "HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Type: application/problem+json\r\n"
-	               "X-Content-Type-Options: nosniff\r\nCache-Control: no-store\r\nContent-Length: %d\r\n\r\n%s", len, body);
-	(void)send(fd, text, (size_t)len, MSG_DONTWAIT | MSG_NOSIGNAL);
+	(void)err_set(&e, ERR_REQUEST_TIMEOUT, NULL, "the whole request must be here within %d ms", LIMIT_REQUEST_MS);
+	body = problem_text(&e, NULL);
+	text = util_printf("HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Type: " PROBLEM_MEDIA_TYPE "\r\n"
+	                   "X-Content-Type-Options: nosniff\r\nCache-Control: no-store\r\nContent-Length: %zu\r\n\r\n%s", strlen(body), body);
+	(void)send(fd, text, strlen(text), MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
 /* libmicrohttpd notices the end of file and cleans up. */

@@ -417,7 +417,7 @@ def test_slow_clients_are_cut_off(server, session):
         seconds, text = results[0]
         assert 14 < seconds < 65, (name, seconds)
         if "body" in name or "chunk" in name:
-            assert text.startswith(b"HTTP/1.1 408 "), text
+            assert text.startswith(b"HTTP/1.1 408 ") and b"urn:glovebox:error:request_timeout" in text, text
     assert server.api.request("GET", "/livez").status == 200
 
 
