@@ -3,7 +3,7 @@
 
 MODE   ?= release
 STATE  ?= /var/lib/glovebox
-B      := build
+B      := $(if $(filter release,$(MODE)),build,build-$(MODE))
 ifeq ($(origin CC),default)
 CC     := gcc
 endif
