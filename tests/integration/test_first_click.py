@@ -3,6 +3,8 @@
 import pathlib
 import urllib.parse
 
+import pytest
+
 from conftest import until
 from pictures import box, centre
 
@@ -20,19 +22,20 @@ def serve_form(session, port=8000):
     return f"http://127.0.0.1:{port}/"
 
 
-def open_page(session, url):
-    """Types the address into the browser once its start page is there, as an agent would: in one call."""
-    until(lambda: any(window["title"].startswith("Glovebox") for window in session.windows()))
-    session.act({"action": "key", "keys": "ctrl+l"}, {"action": "type", "text": url + "\n"})
-
-
 def find(session, colour):
     """Where a colour is on the screen, once it is there and the screen is quiet."""
     return until(lambda: box(session.look(), colour))
 
 
+@pytest.fixture
+def desktop(make_session):
+    """A desktop whose browser shows the form."""
+    session = make_session("desktop")
+    session.do("launch", app="firefox", args=[serve_form(session)])
+    return session
+
+
 def test_form_is_filled_and_received(desktop):
-    open_page(desktop, serve_form(desktop))
     desktop.act({"action": "click", **centre(find(desktop, FIELD))}, {"action": "type", "text": TEXT})
     desktop.do("click", **centre(find(desktop, BUTTON)))
     find(desktop, DONE)
@@ -42,7 +45,6 @@ def test_form_is_filled_and_received(desktop):
 
 def test_click_lands_where_it_is_sent(desktop):
     """The field takes text only where it was clicked: a click beside it leaves it alone."""
-    open_page(desktop, serve_form(desktop))
     left, top, _, _ = find(desktop, FIELD)
     desktop.act({"action": "click", "x": left - 2, "y": top - 2}, {"action": "type", "text": "lost"})
     desktop.act({"action": "click", "x": left, "y": top}, {"action": "type", "text": "kept"})
