@@ -98,6 +98,29 @@ def test_home_and_identity(make_session):
     assert ".profile" in one.run("ls", "-A", "/home/user")
 
 
+def confinement(pid):
+    """What a process is in: its user namespace, and how many system call filters it has."""
+    return os.readlink(f"/proc/{pid}/ns/user"), int(fields(jail.read(f"/proc/{pid}/status"))["Seccomp_filters"])
+
+
+def are_sandboxed(session, mark):
+    """True once there are pages of a browser, each in a namespace of its own under one more filter than the jail's."""
+    namespace, filters = confinement(jail.part(session.id, "glovebox-init"))
+    pages = [pid for pid in jail.processes(session.id) if mark in jail.read(f"/proc/{pid}/cmdline")]
+    try:
+        found = [confinement(pid) for pid in pages]
+    except (FileNotFoundError, KeyError):
+        return False  # one has ended while we looked
+    return found and all(own != namespace and more > filters for own, more in found)
+
+
+@pytest.mark.parametrize("app, mark", [("firefox", "-isForBrowser"), ("chromium", "--type=renderer")])
+def test_browsers_keep_their_own_sandboxes(make_session, app, mark):
+    """Case W02."""
+    session = make_session("desktop", apps=[app])
+    until(lambda: are_sandboxed(session, mark))
+
+
 # Limits.
 
 def test_memory_limit(make_session):
