@@ -43,3 +43,8 @@ void space_map_rect(struct space from, struct space to, int *x, int *y, int *wid
 	map_span(x, width, from.width_px, to.width_px);
 	map_span(y, height, from.height_px, to.height_px);
 }
+
+json_t *space_json(struct space space)
+{
+	return json_pack("{s:i,s:i}", "width", space.width_px, "height", space.height_px);
+}

@@ -18,4 +18,7 @@ int space_map(int at, int from_px, int to_px);
  * rectangle's fields. */
 void space_map_rect(struct space from, struct space to, int *x, int *y, int *width, int *height);
 
+/* {"width","height"}; the caller's reference. */
+json_t *space_json(struct space space);
+
 #endif

@@ -8,6 +8,7 @@
 #include "session/base/limits.h"
 #include "session/base/log.h"
 #include "session/base/problem.h"
+#include "session/base/space.h"
 #include "session/base/util.h"
 #include "session/stage/batch.h"
 
@@ -26,11 +27,6 @@ struct act {
 	struct err e;        /* of what failed */
 	uint64_t seen;       /* the frame of the observation's picture, or 0 */
 };
-
-static json_t *size_of(struct space space)
-{
-	return json_pack("{s:i,s:i}", "width", space.width_px, "height", space.height_px);
-}
 
 /* What every line of an act says: who, which request, where in it. */
 static json_t *line_fields(const struct act *act, size_t index)
@@ -51,7 +47,7 @@ static int write_intent(struct act *act, size_t index)
 
 	json_object_update_missing(action, kept);
 	json_decref(kept);
-	json_object_set_new(fields, "space", size_of(act->batch->space));
+	json_object_set_new(fields, "space", space_json(act->batch->space));
 	json_object_set_new(fields, "action", action);
 	return journal_add(act->stage->journal, "intent", fields, &act->e);
 }
@@ -165,8 +161,8 @@ static int add_picture(struct act *act, json_t *observation)
 static json_t *observe(struct act *act)
 {
 	const json_t *wanted = act->batch->observe;
-	json_t *observation = json_pack("{s:b,s:i,s:o,s:o}", "settled", 0, "elapsed_ms", 0, "native", size_of(act->stage->ends.native), "space",
-	                                size_of(act->batch->space));
+	json_t *observation = json_pack("{s:b,s:i,s:o,s:o}", "settled", 0, "elapsed_ms", 0, "native",
+	                                space_json(act->stage->ends.native), "space", space_json(act->batch->space));
 	int64_t start_ms = util_now_ms();
 	int64_t until_ms = MIN(act->deadline_ms, start_ms + form_int(wanted, "timeout_ms", SETTLE_MS));
 	bool settled = false;

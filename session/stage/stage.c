@@ -6,6 +6,7 @@
 
 #include "session/base/limits.h"
 #include "session/base/log.h"
+#include "session/base/space.h"
 #include "session/base/util.h"
 #include "session/stage/act.h"
 #include "session/stage/rows.h"
@@ -312,16 +313,12 @@ static const char *state_name(const struct stage *stage)
 	return names[stage->state];
 }
 
-static json_t *size_of(struct space space)
-{
-	return json_pack("{s:i,s:i}", "width", space.width_px, "height", space.height_px);
-}
-
 json_t *stage_describe(const struct stage *stage)
 {
 	json_t *held = stage->input ? input_held(stage->input) : json_pack("{s:[],s:[]}", "keys", "buttons");
-	json_t *state = json_pack("{s:s,s:o,s:o,s:o,s:o,s:O}", "state", state_name(stage), "display", size_of(stage->ends.native), "space",
-	                          size_of(stage->space), "at", stage_at(stage, 0), "held", held, "apps", stage->apps_started);
+	json_t *state = json_pack("{s:s,s:o,s:o,s:o,s:o,s:O}", "state", state_name(stage), "display", space_json(stage->ends.native),
+	                          "space", space_json(stage->space), "at", stage_at(stage, 0), "held", held, "apps",
+	                          stage->apps_started);
 
 	if (stage->reason[0])
 		json_object_set_new(state, "reason", json_string(stage->reason));
