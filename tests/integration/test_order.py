@@ -35,6 +35,8 @@ def go(session, page, title, within_s):
         if time.monotonic() > deadline:
             return False
         session.do("wait", duration_ms=50)
+    # A page that still loads keeps Firefox from its keys, and draws what a shortcut could have drawn.
+    session.act(observe={"picture": "none"})
     return True
 
 
