@@ -3,6 +3,7 @@
 #include "input/input.h"
 
 #include <string.h>
+#include <xkbcommon/xkbcommon-keysyms.h>
 
 #include "input/keyboard.h"
 #include "input/pointer.h"
@@ -12,16 +13,26 @@
 #include "session/base/util.h"
 
 #define DRAG_DEFAULT_MS 300
-#define SHORTCUT_MS 100
-#define SHORTCUT_UNSEEN_MS 400
-#define SHORTCUT_QUIET_MS 50
-#define SHORTCUT_LIMIT_MS 1000
+#define CAUSE_LIMIT_MS 1000
+
+/*
+ * What may move the focus inside a program, and how long the next key waits for it: since the cause, when something was drawn or nothing
+ * was, and how long the screen must be quiet. A shortcut is a chord with Ctrl, Alt, Super or Meta; one that shows nothing, such as
+ * ctrl+c, costs the longer time.
+ */
+struct cause {
+	int seen_ms, unseen_ms, quiet_ms;
+};
+
+static const struct cause CLICK = {30, 100, 20};
+static const struct cause SHORTCUT = {100, 400, 50};
 
 struct input {
 	struct xconn *x;
 	struct input_ops ops;
-	int64_t chord_ms;     /* when the last chord was pressed */
-	uint64_t chord_frame; /* and what was on the screen then */
+	const struct cause *cause; /* what the next key has to wait for, or NULL */
+	int64_t caused_ms;
+	uint64_t caused_frame;     /* what was on the screen before it */
 	struct hands hands;
 	struct keyboard keyboard;
 	struct pointer pointer;
@@ -116,35 +127,52 @@ static int check_type(void *home, const json_t *args, struct err *e)
 	return typing_check(json_string_value(text), json_string_length(text), form_int(args, "delay_ms", 0), "/text", e);
 }
 
-/*
- * Called at the start of every action of the keyboard. After a shortcut (a chord with Ctrl, Alt, Super or Meta) it waits until the active
- * window has read it, and until the screen shows what came of it and is quiet: Firefox moves the focus for ctrl+l only when its page
- * has had the key, of which a ping knows nothing and which takes long while the page loads; what is typed before goes to the page.
- * A shortcut that shows nothing, such as ctrl+c, costs SHORTCUT_UNSEEN_MS.
- */
-static int settle_shortcut(struct input *input, struct err *e)
+/* Says, before it is pressed, that what comes may move the focus. */
+static void note_cause(struct input *input, const struct cause *cause)
 {
-	int64_t pressed_ms = input->chord_ms;
+	input->cause = cause;
+	input->caused_ms = util_now_ms();
+	input->caused_frame = input->ops.frame ? input->ops.frame(input->ops.arg) : 0;
+}
+
+static bool is_shortcut(const struct chord *chord)
+{
+	for (size_t i = 0; i < chord->n; i++) {
+		uint32_t keysym = chord->keys[i].keysym;
+
+		if (keynames_is_modifier(keysym) && keysym != XKB_KEY_Shift_L && keysym != XKB_KEY_Shift_R)
+			return true;
+	}
+	return false;
+}
+
+static void note_chord(struct input *input, const struct chord *chord)
+{
+	if (is_shortcut(chord))
+		note_cause(input, &SHORTCUT);
+}
+
+/*
+ * Called at the start of every action of the keyboard. After a click or a shortcut it waits until the active window has read it, and until
+ * the screen shows what came of it and is quiet. A browser moves its focus when its page has had the event, of which a ping knows
+ * nothing and which takes long while the page loads; what is typed before goes to the old place.
+ */
+static int settle_focus(struct input *input, struct err *e)
+{
+	const struct cause *cause = input->cause;
 	bool seen = false;
 
-	if (!input->keyboard.has_shortcut)
+	input->cause = NULL;
+	if (!cause)
 		return 0;
 	if (keyboard_drain(&input->keyboard, e) < 0)
 		return -1;
-	while (input->ops.frame && util_now_ms() < pressed_ms + (seen ? SHORTCUT_MS : SHORTCUT_UNSEEN_MS)) {
-		if (input->ops.wait_quiet(input->ops.arg, SHORTCUT_QUIET_MS, pressed_ms + SHORTCUT_LIMIT_MS, e) < 0)
+	while (input->ops.frame && util_now_ms() < input->caused_ms + (seen ? cause->seen_ms : cause->unseen_ms)) {
+		if (input->ops.wait_quiet(input->ops.arg, cause->quiet_ms, input->caused_ms + CAUSE_LIMIT_MS, e) < 0)
 			return -1;
-		seen = input->ops.frame(input->ops.arg) != input->chord_frame;
+		seen = input->ops.frame(input->ops.arg) != input->caused_frame;
 	}
 	return 0;
-}
-
-/* Presses a chord, and notes what is needed to see what comes of it. */
-static int press_chord(struct input *input, const struct chord *chord, struct grip *grip, struct err *e)
-{
-	input->chord_ms = util_now_ms();
-	input->chord_frame = input->ops.frame ? input->ops.frame(input->ops.arg) : 0;
-	return keyboard_press(&input->keyboard, chord, grip, e);
 }
 
 /* The place that an action names, or where the pointer is. */
@@ -211,6 +239,7 @@ static int run_click(struct action_run *run, struct err *e)
 	if (place_of(input, run->args, &at, e) < 0 || pointer_settle(&input->pointer, button, at, e) < 0 ||
 	    hold(input, run->args, &grip, e) < 0)
 		return -1;
+	note_cause(input, &CLICK);
 	rc = pointer_click(&input->pointer, button, (int)form_int(run->args, "count", 1), at, e);
 	return finish(input, &grip, rc, e);
 }
@@ -239,6 +268,7 @@ static int press_or_release(struct action_run *run, bool down, struct err *e)
 
 	if (json_object_get(run->args, "x") && run_move(run, e) < 0)
 		return -1;
+	note_cause(input, &CLICK);
 	return pointer_button(&input->pointer, button_of(run->args), down, e);
 }
 
@@ -284,6 +314,7 @@ static int run_drag(struct action_run *run, struct err *e)
 	if (check_duration(run, duration_ms, e) < 0 || pointer_settle(&input->pointer, button, points[0], e) < 0 ||
 	    hold(input, run->args, &grip, e) < 0)
 		return -1;
+	note_cause(input, &CLICK);
 	rc = pointer_drag(&input->pointer, button, points, n, duration_ms, run->deadline_ms, &reached, e);
 	json_object_set_new(run->result, "delivered", json_integer((json_int_t)reached));
 	return finish(input, &grip, rc, e);
@@ -322,10 +353,11 @@ static int run_key(struct action_run *run, struct err *e)
 	struct chord chord;
 	struct grip grip;
 
-	if (chord_of(run->args, "keys", &chord, e) < 0 || settle_shortcut(input, e) < 0)
+	if (chord_of(run->args, "keys", &chord, e) < 0 || settle_focus(input, e) < 0)
 		return -1;
+	note_chord(input, &chord);
 	for (long i = form_int(run->args, "repeat", 1); i > 0; i--)
-		if (press_chord(input, &chord, &grip, e) < 0 || finish(input, &grip, 0, e) < 0)
+		if (keyboard_press(&input->keyboard, &chord, &grip, e) < 0 || finish(input, &grip, 0, e) < 0)
 			return -1;
 	return 0;
 }
@@ -338,8 +370,10 @@ static int run_key_down(struct action_run *run, struct err *e)
 	struct chord chord;
 	struct grip grip;
 
-	if (chord_of(run->args, "keys", &chord, e) < 0 || settle_shortcut(input, e) < 0 ||
-	    press_chord(input, &chord, &grip, e) < 0)
+	if (chord_of(run->args, "keys", &chord, e) < 0 || settle_focus(input, e) < 0)
+		return -1;
+	note_chord(input, &chord);
+	if (keyboard_press(&input->keyboard, &chord, &grip, e) < 0)
 		return -1;
 	return xconn_sync(input->x, e);
 }
@@ -368,7 +402,10 @@ static int run_hold_key(struct action_run *run, struct err *e)
 	int rc;
 
 	if (check_duration(run, duration_ms, e) < 0 || chord_of(run->args, "keys", &chord, e) < 0 ||
-	    settle_shortcut(input, e) < 0 || press_chord(input, &chord, &grip, e) < 0)
+	    settle_focus(input, e) < 0)
+		return -1;
+	note_chord(input, &chord);
+	if (keyboard_press(&input->keyboard, &chord, &grip, e) < 0)
 		return -1;
 	xconn_flush(input->x);
 	rc = co_wait_until(util_now_ms() + duration_ms, e);
@@ -390,7 +427,7 @@ static int run_type(struct action_run *run, struct err *e)
 		.delay_ms = form_int(run->args, "delay_ms", 0),
 		.deadline_ms = run->deadline_ms,
 	};
-	int rc = settle_shortcut(input, e) < 0 ? -1 : typing_run(&input->keyboard, &typing, e);
+	int rc = settle_focus(input, e) < 0 ? -1 : typing_run(&input->keyboard, &typing, e);
 
 	json_object_set_new(run->result, "delivered", json_integer((json_int_t)typing.delivered));
 	if (typing.note)

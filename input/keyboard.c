@@ -168,16 +168,7 @@ int keyboard_drain(struct keyboard *keyboard, struct err *e)
 {
 	struct ping_target active;
 
-	keyboard->has_shortcut = false;
 	return ping_aim(&keyboard->ping, &active, e) < 0 ? -1 : ping_wait(&keyboard->ping, &active, e);
-}
-
-static bool is_shortcut(const struct found *found, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (found[i].modifier && found[i].keysym != XKB_KEY_Shift_L && found[i].keysym != XKB_KEY_Shift_R)
-			return true;
-	return false;
 }
 
 int keyboard_press(struct keyboard *keyboard, const struct chord *chord, struct grip *grip, struct err *e)
@@ -196,7 +187,6 @@ int keyboard_press(struct keyboard *keyboard, const struct chord *chord, struct 
 			press(keyboard, keyboard->map.shift_keycode, XKB_KEY_Shift_L, found[i].keysym, grip);
 		press(keyboard, found[i].keycode, found[i].keysym, found[i].keysym, grip);
 	}
-	keyboard->has_shortcut = is_shortcut(found, chord->n);
 	return 0;
 }
 

@@ -24,7 +24,6 @@ struct keyboard {
 	struct ping_target target; /* the window that the present action types into; valid after keyboard_aim */
 	struct ping_target unread; /* the window that got strokes of slots last */
 	bool has_unread;           /* it may not have read them */
-	bool has_shortcut;         /* a shortcut was pressed and has not been waited for */
 };
 
 /* Keys that a chord holds: those that it pressed itself, in this order. */
@@ -52,8 +51,7 @@ int keyboard_bind(struct keyboard *keyboard, const struct slots *before, struct 
 /* Says that strokes of slots were sent to the target. */
 void keyboard_note_unread(struct keyboard *keyboard);
 
-/* Waits until the active window has read the last shortcut (a chord with Ctrl, Alt, Super or Meta), which is forgotten then. Errors as
- * ping_wait. */
+/* Waits until the active window has read what was sent. Errors as ping_wait. */
 int keyboard_drain(struct keyboard *keyboard, struct err *e);
 
 /*
