@@ -9,6 +9,7 @@
 #include "session/base/util.h"
 
 #define MAX_PROTOCOLS 64 /* of a window that are looked at */
+#define NO_PING_FACTOR 8
 
 static void on_event(void *arg, const xcb_generic_event_t *event)
 {
@@ -195,6 +196,16 @@ static int wait_answer(struct ping *ping, struct ping_target *target, struct err
 	return ping->answered ? 0 : xconn_sync(ping->x, e);
 }
 
+/* A window that does not answer gets a fixed time, and more on a busy machine: as many times what the window manager takes to answer. */
+static int wait_unanswered(struct ping *ping, struct err *e)
+{
+	int64_t asked_ms = util_now_ms();
+
+	if (ping_wait_wm(ping, e) < 0)
+		return -1;
+	return co_wait_until(util_now_ms() + LIMIT_NO_PING_MS + NO_PING_FACTOR * (util_now_ms() - asked_ms), e);
+}
+
 int ping_wait(struct ping *ping, struct ping_target *target, struct err *e)
 {
 	if (target->answers) {
@@ -209,7 +220,7 @@ int ping_wait(struct ping *ping, struct ping_target *target, struct err *e)
 		if (rc < 0 || target->answers)
 			return rc;
 	}
-	return co_wait_until(util_now_ms() + LIMIT_NO_PING_MS, e);
+	return wait_unanswered(ping, e);
 }
 
 /* The question of a window that is not mapped yet, which the window manager answers by a property: it handles its events in order. */
