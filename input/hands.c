@@ -2,23 +2,46 @@
 /* XTEST events, and what is held down. */
 #include "input/hands.h"
 
-#include <X11/extensions/XTest.h>
 #include <string.h>
+#include <sys/uio.h>
+#include <xcb/xcbext.h>
 
 #include "input/keynames.h"
 #include "session/base/util.h"
 
-#define SCREEN 0
+#define FAKE_INPUT 2 /* the request's number in XTEST */
+
+/* The request XTestFakeInput of the XTEST protocol. */
+struct fake_input {
+	uint8_t major, minor;
+	uint16_t length; /* xcb fills it in */
+	uint8_t type, detail, unused[2];
+	uint32_t delay_ms, root, unused_too[2];
+	int16_t x, y;
+	uint8_t unused_last[7], device;
+};
+_Static_assert(sizeof(struct fake_input) == 36, "as the protocol has it");
 
 static const struct {
 	const char *name;
 	unsigned int number;
 } buttons[] = {{"left", 1}, {"middle", 2}, {"right", 3}, {"back", 8}, {"forward", 9}};
 
+/* By xcb: Xlib keeps a note of every request until it reads replies, which here it never does. */
+static void fake(struct hands *hands, uint8_t type, uint8_t detail, xcb_window_t root, int x_px, int y_px)
+{
+	const xcb_protocol_request_t kind = {.count = 1, .opcode = hands->x->xtest_opcode, .isvoid = 1};
+	struct fake_input request = {
+		.minor = FAKE_INPUT, .type = type, .detail = detail, .root = root, .x = (int16_t)x_px, .y = (int16_t)y_px};
+	struct iovec parts[3] = {[2] = {.iov_base = &request, .iov_len = sizeof(request)}}; /* two before it are xcb's own */
+
+	if (!hands->x->lost)
+		(void)xcb_send_request(hands->x->xcb, 0, &parts[2], &kind);
+}
+
 void hands_key(struct hands *hands, uint8_t keycode, bool down)
 {
-	if (!hands->x->lost)
-		XTestFakeKeyEvent(hands->x->dpy, keycode, down, CurrentTime);
+	fake(hands, down ? XCB_KEY_PRESS : XCB_KEY_RELEASE, keycode, XCB_NONE, 0, 0);
 }
 
 static size_t find_key(const struct hands *hands, uint8_t keycode)
@@ -75,8 +98,7 @@ void hands_button(struct hands *hands, unsigned int button, bool down)
 		hands->buttons |= 1U << button;
 	else
 		hands->buttons &= ~(1U << button);
-	if (!hands->x->lost)
-		XTestFakeButtonEvent(hands->x->dpy, button, down, CurrentTime);
+	fake(hands, down ? XCB_BUTTON_PRESS : XCB_BUTTON_RELEASE, (uint8_t)button, XCB_NONE, 0, 0);
 }
 
 bool hands_holds_button(const struct hands *hands, unsigned int button)
@@ -86,8 +108,7 @@ bool hands_holds_button(const struct hands *hands, unsigned int button)
 
 void hands_move(struct hands *hands, int x_px, int y_px)
 {
-	if (!hands->x->lost)
-		XTestFakeMotionEvent(hands->x->dpy, SCREEN, x_px, y_px, CurrentTime);
+	fake(hands, XCB_MOTION_NOTIFY, 0, hands->x->root, x_px, y_px);
 }
 
 void hands_release(struct hands *hands)

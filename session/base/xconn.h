@@ -2,10 +2,10 @@
 /*
  * One connection to the X server, shared by display, input and apps of a stage, that never waits without a limit.
  *
- * Requests without a reply go through Xlib and libXtst (xconn.dpy), everything with a reply through xcb and xconn_reply, which waits in
- * a coroutine for at most LIMIT_X_WAIT_MS. Events belong to xcb and are handed to listeners. No call may use an Xlib function that
- * waits for a reply; XTEST and XKB are asked about when the connection is opened, so that their requests need none. Where the
- * libraries could still block (a server that stops in the middle of a reply), an alarm of LIMIT_X_BLOCK_S ends the process. One thread.
+ * Xlib opens it (xconn.dpy); all later requests go through xcb, those with a reply through xconn_reply, which waits in a coroutine for at
+ * most LIMIT_X_WAIT_MS. Events belong to xcb and are handed to listeners. XTEST and XKB are asked about when the connection is opened,
+ * so that their requests need no reply. Where the libraries could still block (a server that stops in the middle of a reply), an alarm
+ * of LIMIT_X_BLOCK_S ends the process. One thread.
  */
 #ifndef BASE_XCONN_H
 #define BASE_XCONN_H
@@ -32,6 +32,7 @@ struct xconn_atom_row; /* an atom that was asked for */
 struct xconn {
 	Display *dpy;
 	xcb_connection_t *xcb; /* of dpy; events are xcb's */
+	uint8_t xtest_opcode;  /* of the requests of the extension XTEST */
 	xcb_window_t root;
 	uint32_t root_events;  /* what xconn_select_root has asked for */
 	struct loop *loop;

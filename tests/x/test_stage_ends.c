@@ -113,7 +113,8 @@ static void test_memory_does_not_grow(void **state)
 
 	(void)close(rig_open(rig));
 	for (int i = 0; i < 600; i++) {
-		auto_free char *body = util_printf("{\"actions\":[{\"action\":\"move\",\"x\":%d,\"y\":1},{\"action\":\"screenshot\"}],"
+		auto_free char *body = util_printf("{\"actions\":[{\"action\":\"move\",\"x\":%d,\"y\":1},{\"action\":\"screenshot\"},"
+		                                   "{\"action\":\"scroll\",\"dx\":100,\"dy\":100}],"
 		                                   "\"observe\":{\"quiet_ms\":0}}",
 		                                   i % 300);
 		auto_fd own = rig_connect(rig);
