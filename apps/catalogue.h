@@ -25,7 +25,7 @@ struct catalogue_app {
 	const char *class_name; /* of WM_CLASS; "" if it is not known */
 	const char **argv;    /* ends in NULL */
 	size_t n_argv;
-	bool trusted;         /* may do what an agent's program may not (security.md part 2) */
+	bool trusted;         /* may do what an agent's program may not */
 	bool terminal;        /* what it runs is the agent's */
 	unsigned int args;    /* enum catalogue_args */
 };

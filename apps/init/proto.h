@@ -18,7 +18,7 @@ enum init_fd {
 	                        descriptor of a cgroup.procs open for writing; end of file when all are there */
 };
 
-/* The three groups of a jail's processes, each a cgroup leaf (security.md part 2). */
+/* The three groups of a jail's processes, each a cgroup leaf. */
 enum init_group { INIT_GROUP_BASE = 0, INIT_GROUP_APPS = 1, INIT_GROUP_AGENT = 2, INIT_N_GROUPS = 3 };
 
 enum init_op {

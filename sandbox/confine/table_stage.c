@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The system calls of glovebox-stage: its loop, X over a Unix socket, libpng, picture segments. It starts nothing and takes nothing
- * back of what it wrote to its journal (security.md part 10): O_APPEND can be taken off a descriptor, but without lseek it still
+ * back of what it wrote to its journal: O_APPEND can be taken off a descriptor, but without lseek it still
  * writes behind what it wrote before.
  */
 #include <sys/socket.h>

@@ -9,7 +9,7 @@
  *   SESSION/desk             CPU
  *   SESSION/desk/display     memory, pids
  *   SESSION/desk/jail        memory, pids; the app jail
- *   SESSION/desk/jail/{base,apps,agent}   cgroup v2 only: freeze and kill (security.md parts 2 and 3)
+ *   SESSION/desk/jail/{base,apps,agent}   cgroup v2 only: freeze and kill
  *
  * v1 has memory, pids and cpu, never its freezer. Where no cgroup2 is mounted the warden mounts one in its own mount namespace.
  * One owner, one thread.

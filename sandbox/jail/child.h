@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Processes that the warden starts: cloned into namespaces and control groups, built in place by a function of the plan, then
- * executed from an open file. The child dies with the warden at any moment of its life (security.md part 23).
+ * executed from an open file. The child dies with the warden at any moment of its life.
  *
  * What a child has: standard input from nowhere, standard output and error to the warden's log, the go pipe on CHILD_GO, the plan's
  * descriptors after it, and nothing else. One owner, one thread: the warden's.

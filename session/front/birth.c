@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The steps of a create, in the order of design part 5. */
+/* The steps of a create. */
 #include "session/front/birth.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The table of what can be asked: method, path, who may (security.md part 4), what runs. The listing of GET /v1 and the tests walk
+ * The table of what can be asked: method, path, who may, what runs. The listing of GET /v1 and the tests walk
  * it. Owner: session/front. No threads.
  */
 #ifndef FRONT_ROUTES_H

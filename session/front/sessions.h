@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The sessions that the front knows: those that live, and for a while those that have ended. A session's life is design part 5; the
+ * The sessions that the front knows: those that live, and for a while those that have ended. The
  * warden makes and ends its processes, the stage serves it, the store remembers it. Owner: session/front. One thread.
  */
 #ifndef FRONT_SESSIONS_H

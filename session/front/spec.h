@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The session spec (design part 16): what a caller may ask for, checked fully and completed by defaults. What this version cannot
+ * The session spec: what a caller may ask for, checked fully and completed by defaults. What this version cannot
  * give is refused, never ignored. Owner: session/front. No threads.
  */
 #ifndef FRONT_SPEC_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the warden hands to a stage (security.md part 28, session/warden/proto.h). Owner: the stage.
+ * What the warden hands to a stage (session/warden/proto.h). Owner: the stage.
  */
 #ifndef STAGE_ENDS_H
 #define STAGE_ENDS_H

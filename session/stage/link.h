@@ -15,7 +15,7 @@
  *   open        {"spec":SESSION-SPEC,"image":MANIFEST}  waits for X, window manager, painted desktop; only role server; {}
  *   start       –   starts the bus and the spec's apps, waits for their windows; only role server; the state object; later state=ready
  *   state       –   {"state","display","space","at","held":{"keys":[],"buttons":[]},"apps":[…]}
- *   act         the act object of design part 6
+ *   act         the act object (GET /v1/actions has its schema)
  *   screenshot  –   query: format region space cursor; a picture with the Glovebox-* headers
  *   cancel      –   stops the running act; {"cancelled":BOOL}
  *   end         –   releases what is held, closes the journal; only role server; {}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What no session gets past, whatever the front asks for (security.md part 18). Defaults, or the operator's file: lines of
+ * What no session gets past, whatever the front asks for. Defaults, or the operator's file: lines of
  * "key = value", "#" begins a comment; keys are the fields below.
  */
 #ifndef WARDEN_CEILINGS_H

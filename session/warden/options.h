@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The command line of gloveboxd (design part 16). */
+/* The command line of gloveboxd. */
 #ifndef WARDEN_OPTIONS_H
 #define WARDEN_OPTIONS_H
 

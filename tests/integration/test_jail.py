@@ -292,7 +292,7 @@ def test_warden_dies(make_server):
 
 
 def test_warden_dies_while_all_is_frozen(make_server):
-    """A frozen jail dies with its warden too (security.md part 3)."""
+    """A frozen jail dies with its warden too."""
     server = make_server()
     session = server.api.new(image="minimal")
     name = jail.group_name(server)

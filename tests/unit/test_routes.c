@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* links: session/front */
-/* Every route with every role, against the table of security.md part 4 written out here a second time. */
+/* Every route with every role, against the table of roles written out here a second time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
