@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The display jail: Xvfb and the window manager alone, in a root of their own, as a uid of their own without any right. Its program, glovebox-display, is pid 1 of the session.
+ * The display jail: Xvfb and the window manager alone, in a root of their own, as a uid of their own without any right.
+ * Its program, glovebox-display, is pid 1 of the session.
  */
 #ifndef JAIL_DISPLAY_JAIL_H
 #define JAIL_DISPLAY_JAIL_H
