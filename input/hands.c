@@ -3,24 +3,10 @@
 #include "input/hands.h"
 
 #include <string.h>
-#include <sys/uio.h>
-#include <xcb/xcbext.h>
+#include <xcb/xtest.h>
 
 #include "input/keynames.h"
 #include "session/base/util.h"
-
-#define FAKE_INPUT 2 /* the request's number in XTEST */
-
-/* The request XTestFakeInput of the XTEST protocol. */
-struct fake_input {
-	uint8_t major, minor;
-	uint16_t length; /* xcb fills it in */
-	uint8_t type, detail, unused[2];
-	uint32_t delay_ms, root, unused_too[2];
-	int16_t x, y;
-	uint8_t unused_last[7], device;
-};
-_Static_assert(sizeof(struct fake_input) == 36, "as the protocol has it");
 
 static const struct {
 	const char *name;
@@ -30,13 +16,8 @@ static const struct {
 /* By xcb: Xlib keeps a note of every request until it reads replies, which here it never does. */
 static void fake(struct hands *hands, uint8_t type, uint8_t detail, xcb_window_t root, int x_px, int y_px)
 {
-	const xcb_protocol_request_t kind = {.count = 1, .opcode = hands->x->xtest_opcode, .isvoid = 1};
-	struct fake_input request = {
-		.minor = FAKE_INPUT, .type = type, .detail = detail, .root = root, .x = (int16_t)x_px, .y = (int16_t)y_px};
-	struct iovec parts[3] = {[2] = {.iov_base = &request, .iov_len = sizeof(request)}}; /* two before it are xcb's own */
-
 	if (!hands->x->lost)
-		(void)xcb_send_request(hands->x->xcb, 0, &parts[2], &kind);
+		(void)xcb_test_fake_input(hands->x->xcb, type, detail, XCB_CURRENT_TIME, root, (int16_t)x_px, (int16_t)y_px, 0);
 }
 
 void hands_key(struct hands *hands, uint8_t keycode, bool down)

@@ -17,6 +17,7 @@
 #include <xcb/res.h>
 #include <xcb/shm.h>
 #include <xcb/xcbext.h>
+#include <xcb/xtest.h>
 #include <xcb/xfixes.h>
 #include <xcb/xkb.h>
 
@@ -207,15 +208,13 @@ void xconn_flush(struct xconn *x)
 }
 
 /* What the libraries would ask for, and wait for, in the middle of a later request is asked for now. */
-static int prepare_extensions(Display *dpy, int *xtest_opcode, struct err *e)
+static int prepare_extensions(Display *dpy, struct err *e)
 {
-	xcb_extension_t *const used[] = {&xcb_shm_id, &xcb_damage_id, &xcb_xfixes_id, &xcb_res_id, &xcb_xkb_id};
+	xcb_extension_t *const used[] = {&xcb_shm_id, &xcb_damage_id, &xcb_xfixes_id, &xcb_res_id, &xcb_xkb_id, &xcb_test_id};
 	xcb_connection_t *xcb = XGetXCBConnection(dpy);
 	int a, b, c;
 	int major = XkbMajorVersion, minor = XkbMinorVersion;
 
-	if (!XQueryExtension(dpy, "XTEST", xtest_opcode, &a, &b))
-		return err_set(e, ERR_UNSUPPORTED, NULL, "the display has no XTEST");
 	if (!XkbQueryExtension(dpy, &a, &b, &c, &major, &minor))
 		return err_set(e, ERR_UNSUPPORTED, NULL, "the display has no XKEYBOARD");
 	for (size_t i = 0; i < ARRAY_LEN(used); i++) {
@@ -241,8 +240,7 @@ int xconn_open(struct xconn *x, struct loop *loop, const char *display, const ui
 	XSetIOErrorHandler(on_io_error);
 	alarm(LIMIT_X_CONNECT_MS / 1000);
 	Display *dpy = XOpenDisplay(display);
-	int xtest_opcode = 0;
-	int rc = dpy ? prepare_extensions(dpy, &xtest_opcode, e) : err_set(e, ERR_SESSION_FAILED, NULL, "the display does not accept a connection");
+	int rc = dpy ? prepare_extensions(dpy, e) : err_set(e, ERR_SESSION_FAILED, NULL, "the display does not accept a connection");
 	alarm(0);
 	if (rc < 0) {
 		if (dpy)
@@ -255,7 +253,6 @@ int xconn_open(struct xconn *x, struct loop *loop, const char *display, const ui
 		.dpy = dpy,
 		.xcb = XGetXCBConnection(dpy),
 		.root = (xcb_window_t)XDefaultRootWindow(dpy),
-		.xtest_opcode = (uint8_t)xtest_opcode,
 		.loop = loop,
 		.on_lost = on_lost,
 		.on_lost_arg = arg,

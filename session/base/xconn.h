@@ -32,7 +32,6 @@ struct xconn_atom_row; /* an atom that was asked for */
 struct xconn {
 	Display *dpy;
 	xcb_connection_t *xcb; /* of dpy; events are xcb's */
-	uint8_t xtest_opcode;  /* of the requests of the extension XTEST */
 	xcb_window_t root;
 	uint32_t root_events;  /* what xconn_select_root has asked for */
 	struct loop *loop;
