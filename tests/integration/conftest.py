@@ -3,6 +3,7 @@
 import ctypes
 import os
 import pathlib
+import resource
 import select
 import selectors
 import signal
@@ -129,6 +130,13 @@ class Server:
         shown = left and subprocess.run(["ps", "-o", "pid,ppid,stat,args", *map(str, left)], capture_output=True, text=True).stdout
         assert not left, f"processes are left: {left}\n{shown}"
         assert mounts(self.state) == []
+
+
+@pytest.fixture(scope="session", autouse=True)
+def many_files():
+    """Some tests open hundreds of connections; a login's soft limit may be less than it could be."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
 @pytest.fixture(scope="session", autouse=True)
