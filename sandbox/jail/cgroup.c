@@ -16,6 +16,7 @@
 
 #define MIB (1024 * 1024ULL)
 #define STAGE_MEMORY (512 * MIB)
+#define FRONT_MEMORY (768 * MIB)
 #define STAGE_PIDS 32
 #define DISPLAY_PIDS 64
 #define CPU_PERIOD_US 100000ULL
@@ -41,7 +42,18 @@ static const struct group {
 	{"/desk/jail/agent", true, false},
 };
 
-enum amount { JAIL_MEMORY, DISPLAY_MEMORY, STAGE_MEMORY_BYTES, JAIL_PIDS, DISPLAY_PIDS_MAX, STAGE_PIDS_MAX, CPU_PERIOD, CPU_QUOTA, NOTHING };
+enum amount {
+	JAIL_MEMORY,
+	DISPLAY_MEMORY,
+	STAGE_MEMORY_BYTES,
+	FRONT_MEMORY_BYTES,
+	JAIL_PIDS,
+	DISPLAY_PIDS_MAX,
+	STAGE_PIDS_MAX,
+	CPU_PERIOD,
+	CPU_QUOTA,
+	NOTHING
+};
 
 /* One file of one group. In v1 memory comes before memory and swap, which must never be the smaller one. */
 static const struct limit {
@@ -74,6 +86,14 @@ static const struct limit {
 	{2, CONTROLLER_CPU, "/desk", "cpu.max", CPU_QUOTA, CGROUP_CPU}, /* the period is 100 ms unless said */
 };
 
+/* A front that callers make too large is killed and started again, and the sessions go on. */
+static const struct limit FRONT_LIMITS[] = {
+	{1, CONTROLLER_MEMORY, "", "memory.limit_in_bytes", FRONT_MEMORY_BYTES, 0},
+	{1, CONTROLLER_MEMORY, "", "memory.memsw.limit_in_bytes", FRONT_MEMORY_BYTES, 0},
+	{2, CONTROLLER_MEMORY, "", "memory.max", FRONT_MEMORY_BYTES, 0},
+	{2, CONTROLLER_MEMORY, "", "memory.swap.max", NOTHING, 0},
+};
+
 static uint64_t amount_of(enum amount amount, const struct cgroup_limits *limits)
 {
 	switch (amount) {
@@ -83,6 +103,8 @@ static uint64_t amount_of(enum amount amount, const struct cgroup_limits *limits
 		return limits->display_bytes;
 	case STAGE_MEMORY_BYTES:
 		return STAGE_MEMORY;
+	case FRONT_MEMORY_BYTES:
+		return FRONT_MEMORY;
 	case JAIL_PIDS:
 		return limits->pids;
 	case DISPLAY_PIDS_MAX:
@@ -97,6 +119,43 @@ static uint64_t amount_of(enum amount amount, const struct cgroup_limits *limits
 		return 0;
 	}
 	DIE("no such amount");
+}
+
+/* `group` is the session, or the front. */
+static bool set_limit(const struct hierarchy *h, const char *group, const struct limit *limit, const struct cgroup_limits *limits)
+{
+	char path[160];
+	char value[32];
+
+	(void)snprintf(path, sizeof(path), "%s%s/%s", group, limit->group, limit->file);
+	(void)snprintf(value, sizeof(value), "%" PRIu64, amount_of(limit->amount, limits));
+	if (hierarchy_write(h->dir, path, value) == 0)
+		return true;
+	log_debug("%s of %s could not be set: %s", limit->file, group, strerror(errno));
+	return false;
+}
+
+/* The bits of the limits that hold, and of those that could not be set. */
+static void set_limits(const struct hierarchy *h, const char *group, const struct limit *rows, size_t n, const struct cgroup_limits *limits,
+                       uint32_t *done, uint32_t *failed)
+{
+	for (size_t i = 0; i < n; i++)
+		if (rows[i].version == h->version && (h->controllers & (unsigned)rows[i].controller)) {
+			if (set_limit(h, group, &rows[i], limits))
+				*done |= rows[i].bit;
+			else
+				*failed |= rows[i].bit;
+		}
+}
+
+static void make_front(const struct hierarchy *h)
+{
+	uint32_t unused = 0;
+
+	if (mkdirat(h->dir, "front", 0755) < 0)
+		log_warn("no group for the front: %s", strerror(errno));
+	else
+		set_limits(h, "front", FRONT_LIMITS, ARRAY_LEN(FRONT_LIMITS), NULL, &unused, &unused);
 }
 
 int cgroup_create(struct cgroups **out, const char *name, const char *record, const char *v2_place, struct err *e)
@@ -118,8 +177,7 @@ int cgroup_create(struct cgroups **out, const char *name, const char *record, co
 			cgroups->all[i--] = cgroups->all[--cgroups->n];
 		}
 	for (int i = 0; i < cgroups->n; i++)
-		if (mkdirat(cgroups->all[i].dir, "front", 0755) < 0)
-			log_warn("no group for the front: %s", strerror(errno));
+		make_front(&cgroups->all[i]);
 	*out = cgroups;
 	return 0;
 }
@@ -154,19 +212,6 @@ static int make_groups(const struct hierarchy *h, const char *session, struct er
 	return 0;
 }
 
-static bool set_limit(const struct hierarchy *h, const char *session, const struct limit *limit, const struct cgroup_limits *limits)
-{
-	char path[160];
-	char value[32];
-
-	(void)snprintf(path, sizeof(path), "%s%s/%s", session, limit->group, limit->file);
-	(void)snprintf(value, sizeof(value), "%" PRIu64, amount_of(limit->amount, limits));
-	if (hierarchy_write(h->dir, path, value) == 0)
-		return true;
-	log_debug("%s of %s could not be set: %s", limit->file, session, strerror(errno));
-	return false;
-}
-
 int cgroup_make_session(struct cgroups *cgroups, const char *session, const struct cgroup_limits *limits, uint32_t *in_force,
                         struct err *e)
 {
@@ -177,13 +222,7 @@ int cgroup_make_session(struct cgroups *cgroups, const char *session, const stru
 
 		if (make_groups(h, session, e) < 0)
 			return -1;
-		for (size_t k = 0; k < ARRAY_LEN(LIMITS); k++)
-			if (LIMITS[k].version == h->version && (h->controllers & (unsigned)LIMITS[k].controller)) {
-				if (set_limit(h, session, &LIMITS[k], limits))
-					done |= LIMITS[k].bit;
-				else
-					failed |= LIMITS[k].bit;
-			}
+		set_limits(h, session, LIMITS, ARRAY_LEN(LIMITS), limits, &done, &failed);
 		if (h->version == 2 && h->can_kill)
 			done |= CGROUP_FREEZE;
 	}

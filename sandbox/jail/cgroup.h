@@ -4,7 +4,7 @@
  *
  * Under the warden's own group in each hierarchy lies a folder of the server's name, and in it:
  *
- *   front                    the front
+ *   front                    the front: memory
  *   SESSION/stage            the stage, so that a busy jail cannot starve it
  *   SESSION/desk             CPU
  *   SESSION/desk/display     memory, pids
@@ -33,7 +33,7 @@ enum cgroup_bit {
 	CGROUP_FREEZE = 1 << 5,
 };
 
-/* The limits of one session. The stage's and the display's are constants of this file. */
+/* The limits of one session. The stage's, the display's and the front's are constants of cgroup.c. */
 struct cgroup_limits {
 	uint64_t memory_bytes; /* of the app jail */
 	uint64_t display_bytes;

@@ -140,6 +140,13 @@ def test_memory_limit(make_session):
     assert session.run("echo", "alive") == "alive\n"
 
 
+def test_the_front_has_a_limit_too(server):
+    """Of memory: callers can make it large."""
+    folders = [folder for folder in jail.groups(jail.group_name(server)) if folder.endswith("/front")]
+    limits = [jail.read(f"{folder}/{name}") for folder in folders for name in ("memory.limit_in_bytes", "memory.max")]
+    assert [int(limit) for limit in limits if limit] == [768 << 20]
+
+
 def test_pids_limit(make_session):
     session = make_session("minimal", limits={"pids": 64})
     result = session.exec("sh", "-c", "for n in $(seq 100); do sleep 100 & done", timeout_ms=20000)
