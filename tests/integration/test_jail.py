@@ -168,10 +168,14 @@ def test_disk_limit(make_session):
 
 # The display.
 
+def sealed(lines):
+    return lines and all("noexec" in line.split()[5].split(",") for line in lines) and lines
+
+
 def test_display_is_sealed_and_alone(session):
     display = jail.part(session.id, "glovebox-display")
-    lines = jail.read(f"/proc/{display}/mountinfo").splitlines()
-    assert lines and all("noexec" in line.split()[5].split(",") for line in lines), lines
+    # The warden is told to seal when the display is up, and answers to nobody when it has.
+    lines = until(lambda: sealed(jail.read(f"/proc/{display}/mountinfo").splitlines()))
     assert all("ro" in line.split()[5].split(",") for line in lines if line.split()[4] in ("/", "/dev"))
     inside = {name for pid, name in jail.processes(session.id).items() if "/desk/display" in jail.read(f"/proc/{pid}/cgroup")}
     assert inside == {"glovebox-display", "Xvfb", "openbox"}
