@@ -149,12 +149,6 @@ static bool is_shortcut(const struct chord *chord)
 	return false;
 }
 
-static void note_chord(struct input *input, const struct chord *chord)
-{
-	if (is_shortcut(chord))
-		note_cause(input, &SHORTCUT);
-}
-
 /*
  * Called at the start of every action of the keyboard. After a click or a shortcut it waits until the active window has read it, and until
  * the screen shows what came of it and is quiet. A browser moves its focus when its page has had the event, of which a ping knows
@@ -175,6 +169,16 @@ static int settle_focus(struct input *input, struct err *e)
 			return -1;
 		seen = input->ops.frame(input->ops.arg) != input->caused_frame;
 	}
+	return 0;
+}
+
+/* The chord of "keys", about to be pressed. */
+static int begin_chord(struct input *input, const json_t *args, struct chord *chord, struct err *e)
+{
+	if (chord_of(args, "keys", chord, e) < 0 || settle_focus(input, e) < 0)
+		return -1;
+	if (is_shortcut(chord))
+		note_cause(input, &SHORTCUT);
 	return 0;
 }
 
@@ -356,9 +360,8 @@ static int run_key(struct action_run *run, struct err *e)
 	struct chord chord;
 	struct grip grip;
 
-	if (chord_of(run->args, "keys", &chord, e) < 0 || settle_focus(input, e) < 0)
+	if (begin_chord(input, run->args, &chord, e) < 0)
 		return -1;
-	note_chord(input, &chord);
 	for (long i = form_int(run->args, "repeat", 1); i > 0; i--)
 		if (keyboard_press(&input->keyboard, &chord, &grip, e) < 0 || finish(input, &grip, 0, e) < 0)
 			return -1;
@@ -373,10 +376,7 @@ static int run_key_down(struct action_run *run, struct err *e)
 	struct chord chord;
 	struct grip grip;
 
-	if (chord_of(run->args, "keys", &chord, e) < 0 || settle_focus(input, e) < 0)
-		return -1;
-	note_chord(input, &chord);
-	if (keyboard_press(&input->keyboard, &chord, &grip, e) < 0)
+	if (begin_chord(input, run->args, &chord, e) < 0 || keyboard_press(&input->keyboard, &chord, &grip, e) < 0)
 		return -1;
 	return xconn_sync(input->x, e);
 }
@@ -404,11 +404,8 @@ static int run_hold_key(struct action_run *run, struct err *e)
 	struct grip grip;
 	int rc;
 
-	if (check_duration(run, duration_ms, e) < 0 || chord_of(run->args, "keys", &chord, e) < 0 ||
-	    settle_focus(input, e) < 0)
-		return -1;
-	note_chord(input, &chord);
-	if (keyboard_press(&input->keyboard, &chord, &grip, e) < 0)
+	if (check_duration(run, duration_ms, e) < 0 || begin_chord(input, run->args, &chord, e) < 0 ||
+	    keyboard_press(&input->keyboard, &chord, &grip, e) < 0)
 		return -1;
 	xconn_flush(input->x);
 	rc = co_wait_until(util_now_ms() + duration_ms, e);
