@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The real server on a port of its own, with a state folder of its own, and sessions of it."""
 import ctypes
+import contextlib
 import os
 import pathlib
 import resource
@@ -30,11 +31,12 @@ def cannot_run(reason):
 
 
 def children():
-    """The children of this process: what a server left behind comes to it, since it is a subreaper."""
-    found = set()
-    for task in pathlib.Path("/proc/self/task").iterdir():
-        found |= {int(pid) for pid in (task / "children").read_text().split()}
-    return found
+    """The children of this process: what a server left behind comes to it, since it is a subreaper. A thread that ends meanwhile
+    hands its children to another: then they are listed again."""
+    while True:
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            tasks = list(pathlib.Path("/proc/self/task").iterdir())
+            return {int(pid) for task in tasks for pid in (task / "children").read_text().split()}
 
 
 def ended(pid, deadline):
