@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The real server on a port of its own, with a state folder of its own, and sessions of it."""
-import ctypes
 import contextlib
+import ctypes
 import os
 import pathlib
 import resource
