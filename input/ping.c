@@ -22,7 +22,7 @@ static void on_event(void *arg, const xcb_generic_event_t *event)
 		if (property->window != ping->clock)
 			return;
 		if (property->atom == ping->extents)
-			ping->wm_answered = true;
+			ping->wm_answers++;
 		else
 			ping->ticked = true;
 		ping->time = property->time;
@@ -231,13 +231,13 @@ int ping_wait_wm(struct ping *ping, struct err *e)
 	int64_t deadline_ms = util_now_ms() + LIMIT_WM_MS;
 	struct err reason = {0};
 
-	ping->wm_answered = false;
+	ping->wm_asked++;
 	if (!ping->x->lost)
 		xcb_send_event(ping->x->xcb, 0, ping->x->root, XCB_EVENT_MASK_SUBSTRUCTURE_NOTIFY | XCB_EVENT_MASK_SUBSTRUCTURE_REDIRECT,
 		               (const char *)&question);
 	xconn_flush(ping->x);
-	while (!ping->wm_answered && !ping->x->lost)
+	while (ping->wm_answers != ping->wm_asked && !ping->x->lost)
 		if (co_wait_event(&ping->heard, deadline_ms, &reason) < 0)
 			return reason.code == ERR_TIMEOUT ? 0 : failed(&reason, e);
-	return ping->wm_answered ? 0 : xconn_sync(ping->x, e);
+	return ping->x->lost ? xconn_sync(ping->x, e) : 0;
 }

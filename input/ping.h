@@ -18,7 +18,8 @@ struct ping {
 	struct co_event heard;
 	xcb_window_t window;  /* what is waited for, or 0 */
 	xcb_timestamp_t time; /* of the ping, or of the clock's last change */
-	bool answered, ticked, wm_answered;
+	bool answered, ticked;
+	unsigned int wm_asked, wm_answers; /* questions to the window manager; a late answer is not that of the next one */
 };
 
 /* The window that gets the keys, and what is known of it. */
