@@ -32,14 +32,21 @@
 	X(ERR_CONFLICT, "conflict", 409, "caller", "The present state does not allow this")                                    \
 	X(ERR_NOT_READY, "not_ready", 409, "later", "The session is not ready")                                                \
 	X(ERR_CANCELLED, "cancelled", 409, "caller", "The call was cancelled")                                                 \
+	X(ERR_PAUSED, "paused", 409, "caller", "The session is paused")                                                        \
+	X(ERR_STALE_EPISODE, "stale_episode", 409, "caller", "The picture is of an earlier episode")                           \
+	X(ERR_STALE_EPOCH, "stale_epoch", 409, "caller", "Somebody else held the controls since the picture")                  \
+	X(ERR_STALE_TARGET, "stale_target", 409, "caller", "What is at the target has changed since the picture")              \
+	X(ERR_ALREADY_DONE, "already_done", 409, "caller", "A call with this Idempotency-Key ran, and its results are gone")   \
 	X(ERR_TOO_LARGE, "too_large", 413, "caller", "The body is larger than allowed")                                        \
 	X(ERR_MEDIA_TYPE, "unsupported_media_type", 415, "caller", "The body must be application/json")                          \
 	X(ERR_MISDIRECTED, "misdirected", 421, "caller", "The Host header names another server")                               \
 	X(ERR_UNSUPPORTED, "unsupported", 422, "nobody", "This server does not offer this")                                    \
+	X(ERR_KEY_REUSED, "key_reused", 422, "caller", "This Idempotency-Key was sent with another request")                   \
 	X(ERR_TIER_UNAVAILABLE, "tier_unavailable", 422, "operator", "This isolation tier is not available")                   \
 	X(ERR_NO_IMAGE, "no_image", 422, "operator", "No such image")                                                          \
 	X(ERR_BUSY, "busy", 429, "later", "Too many calls are waiting")                                                        \
 	X(ERR_LIMIT, "limit_reached", 429, "later", "A limit of the server is reached")                                        \
+	X(ERR_QUOTA, "quota_exceeded", 429, "caller", "The quota of this key is used up")                                      \
 	X(ERR_INTERNAL, "internal", 500, "operator", "The server failed")                                                      \
 	X(ERR_SESSION_FAILED, "session_failed", 502, "later", "The session could not be started or has failed")                \
 	X(ERR_GONE, "session_gone", 503, "caller", "The session's process is gone")                                            \
