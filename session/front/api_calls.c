@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The routes that a session's stage answers. */
+#include "session/base/limits.h"
+#include "session/base/util.h"
+#include "session/front/api.h"
+#include "session/front/calls.h"
+#include "session/front/request.h"
+
+/* After the limit of a call itself: its stage answers, or is stuck. */
+#define CALL_GRACE_MS 10000
+
+int calls_refuse_ended(const struct session *session, struct err *e)
+{
+	return err_set(e, ERR_GONE, NULL, "the session is %s: %s", session_state_name(session->state), session->reason);
+}
+
+int calls_explain_end(struct session *session, struct err *e)
+{
+	struct err ignored;
+
+	if (e->code == ERR_GONE && session_wait_end(session, util_now_ms() + LIMIT_STATE_MS, &ignored) == 0)
+		return calls_refuse_ended(session, e);
+	return -1;
+}
+
+/* A call that the session must be there for. */
+static int call_stage(struct request *request, const char *name, int64_t limit_ms, struct stage_reply **reply, struct err *e)
+{
+	struct session *session = request->session;
+	struct stage_call call = {
+		.name = name, .role = role_name(request->who.role), .token = request->who.name, .request_id = request->id,
+		.query = request->target.query, .body = request->route->flags & ROUTE_BODY ? request->body : NULL, .body_len = request->body_len,
+	};
+
+	if (session->state == SESSION_STARTING)
+		return err_set(e, ERR_NOT_READY, NULL, "the session is still starting");
+	if (session->state != SESSION_READY)
+		return calls_refuse_ended(session, e);
+	if (stage_call(session->stage, &call, util_now_ms() + limit_ms, reply, e) < 0)
+		return calls_explain_end(session, e);
+	return 0;
+}
+
+/* The stage's answer, passed on unread. A call of the agent keeps the session from being idle. */
+static int relay(struct request *request, const char *name, int64_t limit_ms, struct err *e)
+{
+	bool is_agent = request->who.role == ROLE_AGENT || request->route->flags & ROUTE_BODY;
+	struct stage_reply *reply;
+	int rc;
+
+	if (is_agent)
+		session_begin_call(request->session);
+	rc = call_stage(request, name, limit_ms, &reply, e);
+	if (is_agent)
+		session_finish_call(request->session);
+	if (rc == 0)
+		reply_relay(&request->reply, reply);
+	return rc;
+}
+
+int api_act(struct request *request, struct err *e)
+{
+	if (request->body_len == 0)
+		return err_set(e, ERR_BAD_JSON, NULL, "the body is empty; it must be an object with actions");
+	return relay(request, "act", LIMIT_CALL_MS + CALL_GRACE_MS, e);
+}
+
+int api_cancel(struct request *request, struct err *e)
+{
+	return relay(request, "cancel", LIMIT_STATE_MS, e);
+}
+
+int api_screenshot(struct request *request, struct err *e)
+{
+	return relay(request, "screenshot", LIMIT_START_MS, e);
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Sessions as callers see them. */
+#include "session/front/describe.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "session/base/util.h"
+#include "session/front/spec.h"
+
+json_t *describe_time(int64_t wall_ms)
+{
+	time_t seconds = (time_t)(wall_ms / 1000);
+	struct tm utc;
+	char text[32];
+
+	if (!gmtime_r(&seconds, &utc) || strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &utc) == 0)
+		return json_null();
+	return json_string(text);
+}
+
+static void set(json_t *object, const char *name, json_t *value)
+{
+	if (json_object_set_new(object, name, value) < 0)
+		DIE("no memory for %s", name);
+}
+
+/* Which layers and limits are in force, and which the host could not give. */
+static json_t *isolation_report(uint32_t bits)
+{
+	static const struct {
+		enum warden_isolation bit;
+		const char *name;
+	} layers[] = {
+		{ISOLATION_MEMORY, "memory"}, {ISOLATION_PIDS, "pids"},         {ISOLATION_CPU, "cpu"},         {ISOLATION_DISK, "disk"},
+		{ISOLATION_SWAP_OFF, "swap_off"}, {ISOLATION_FREEZE, "freeze"}, {ISOLATION_SECCOMP, "seccomp"},
+	};
+	json_t *in_force = json_array(), *missing = json_array();
+
+	for (size_t i = 0; i < ARRAY_LEN(layers); i++)
+		(void)json_array_append_new(bits & layers[i].bit ? in_force : missing, json_string(layers[i].name));
+	return json_pack("{s:s, s:o, s:o}", "tier", "jail", "in_force", in_force, "missing", missing);
+}
+
+static json_t *links(const struct session *session)
+{
+	return json_pack("{s:o, s:o, s:o, s:o}", "self", json_sprintf("/v1/sessions/%s", session->id), "act",
+	                 json_sprintf("/v1/sessions/%s/act", session->id), "cancel", json_sprintf("/v1/sessions/%s/cancel", session->id),
+	                 "screenshot", json_sprintf("/v1/sessions/%s/screenshot", session->id));
+}
+
+/* The apps that were asked for, in the form in which a stage tells the ones that it started. */
+static json_t *apps_asked(const json_t *spec)
+{
+	json_t *list = json_array(), *app;
+	size_t i;
+
+	json_array_foreach(json_object_get(spec, "apps"), i, app)
+		(void)json_array_append_new(list, json_pack("{s:O}", "app", app));
+	return list;
+}
+
+json_t *describe_session(const struct session *session, const json_t *state)
+{
+	static const char *const from_stage[] = {"space", "at", "held", "apps"};
+	json_t *spec = session->spec, *display = json_copy(json_object_get(spec, "display"));
+	json_t *out = json_pack("{s:s, s:s, s:O, s:o, s:O, s:{s:s, s:I}, s:o}", "id", session->id, "state",
+	                        session_state_name(session->state), "image", json_object_get(spec, "image"), "display", display, "space",
+	                        json_object_get(spec, "space"), "lease", "holder", "agent", "epoch", (json_int_t)session->hello.epoch, "apps",
+	                        apps_asked(spec));
+
+	(void)json_object_update(display, json_object_get(state, "display"));
+	for (size_t i = 0; state && i < ARRAY_LEN(from_stage); i++)
+		if (json_object_get(state, from_stage[i]))
+			set(out, from_stage[i], json_incref(json_object_get(state, from_stage[i])));
+	set(out, "owner", json_string(session->owner));
+	set(out, "labels", json_incref(json_object_get(spec, "labels")));
+	set(out, "isolation_report", isolation_report(session->isolation));
+	set(out, "not_in_force", spec_not_in_force(spec));
+	set(out, "links", links(session));
+	set(out, "created_at", describe_time(session->created_ms));
+	set(out, "expires_at", describe_time(session->expires_ms));
+	if (*session->reason)
+		set(out, "reason", json_string(session->reason));
+	if (session->ended_ms > 0)
+		set(out, "ended_at", describe_time(session->ended_ms));
+	return out;
+}
