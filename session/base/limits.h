@@ -54,6 +54,7 @@
 #define LIMIT_REQUEST_MS 30000                /* receiving one request, from its first byte; and waiting for the next one */
 #define LIMIT_SEND_MS 15000                   /* sending one reply, and a second more for each LIMIT_SEND_BYTES_PER_S of it */
 #define LIMIT_SEND_BYTES_PER_S 16384
+#define LIMIT_VANISHED_MS 45000               /* the reader of a stream acknowledges nothing that was sent to it */
 #define LIMIT_SEND_BUFFER_BYTES (128 * 1024)  /* of a reply, in the kernel */
 #define LIMIT_HEAD_BYTES (32 * 1024)          /* request line and header fields */
 #define LIMIT_DRAIN_BYTES (8 * 1024 * 1024)   /* of a body that is refused, read so that the client gets to see why */

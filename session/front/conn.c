@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -17,7 +18,7 @@
 /* More than our own cap, so that a new client is accepted while the one that was shed is still being closed. */
 #define MHD_SPARE_CONNECTIONS 64
 
-enum phase { PHASE_IDLE, PHASE_RECEIVING, PHASE_WORKING, PHASE_SENDING };
+enum phase { PHASE_IDLE, PHASE_RECEIVING, PHASE_WORKING, PHASE_SENDING, PHASE_STREAMING };
 
 struct conn {
 	struct conns *conns;
@@ -26,7 +27,7 @@ struct conn {
 	int fd; /* libmicrohttpd's */
 	struct sockaddr_in6 address;
 	enum phase phase;
-	int64_t since_ms;         /* when the phase began; while sending, later by the time spent suspended */
+	int64_t since_ms;         /* when the phase began; while sending, later by the time spent suspended; of a stream, its last piece */
 	uint64_t sent;            /* bytes of the reply that libmicrohttpd asked for */
 	struct loop_timer *deadline;
 	bool shut;
@@ -73,7 +74,7 @@ static int64_t allowed_ms(const struct conn *conn)
 {
 	if (conn->phase == PHASE_SENDING)
 		return LIMIT_SEND_MS + (int64_t)(conn->sent * 1000 / LIMIT_SEND_BYTES_PER_S);
-	return LIMIT_REQUEST_MS;
+	return conn->phase == PHASE_STREAMING ? LIMIT_SEND_MS : LIMIT_REQUEST_MS;
 }
 
 static void arm(struct conn *conn);
@@ -87,7 +88,7 @@ static void on_deadline(void *arg)
 		arm(conn); /* the reply has grown meanwhile */
 		return;
 	}
-	log_debug("a connection is closed: too slow in %s", conn->phase == PHASE_SENDING ? "reading" : "sending a request");
+	log_debug("a connection is closed: too slow in %s", conn->phase >= PHASE_SENDING ? "reading" : "sending a request");
 	if (conn->phase == PHASE_RECEIVING)
 		say_timeout(conn->fd);
 	shut(conn);
@@ -129,9 +130,20 @@ void conn_sending(struct conn *conn)
 	enter(conn, PHASE_SENDING);
 }
 
+void conn_streaming(struct conn *conn)
+{
+	unsigned int vanished_ms = LIMIT_VANISHED_MS;
+
+	enter(conn, PHASE_STREAMING);
+	/* A peer that vanished without a word takes no heartbeat: the kernel gives it up after so long. */
+	(void)setsockopt(conn->fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &vanished_ms, sizeof(vanished_ms));
+}
+
 void conn_sent(struct conn *conn, size_t n_bytes)
 {
 	conn->sent += n_bytes;
+	if (conn->phase == PHASE_STREAMING)
+		conn->since_ms = util_now_ms();
 }
 
 void conn_idle(struct conn *conn)

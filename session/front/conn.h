@@ -36,6 +36,7 @@ struct conn *conn_of(struct MHD_Connection *mhd);
 void conn_receiving(struct conn *conn); /* the request line is there */
 void conn_working(struct conn *conn);   /* the whole request is there */
 void conn_sending(struct conn *conn);   /* the reply was queued */
+void conn_streaming(struct conn *conn); /* the same, of a reply without end: each of its pieces has a deadline */
 void conn_sent(struct conn *conn, size_t n_bytes); /* so many more bytes of the reply were asked for */
 void conn_idle(struct conn *conn);      /* the reply is complete */
 
