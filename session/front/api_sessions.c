@@ -33,7 +33,7 @@ int api_create(struct request *request, struct err *e)
 	auto_free char *location = NULL;
 
 	if (request_json(request, &asked, e) < 0 ||
-	    birth_create(request->front, asked, role_name(request->who.role), request->id, &session, &state, e) < 0 ||
+	    birth_create(request->front, asked, request->who.owner, request->id, &session, &state, e) < 0 ||
 	    make_tokens(request->front, session, tokens, e) < 0) {
 		json_decref(tokens);
 		if (session)
@@ -56,7 +56,7 @@ int api_list(struct request *request, struct err *e)
 
 	(void)e;
 	for (const struct session *session = request->front->sessions.first; session; session = session->next)
-		if (request->who.role == ROLE_OPERATOR || strcmp(session->id, request->who.session) == 0)
+		if (session_is_shown_to(session, &request->who))
 			(void)json_array_append_new(list, describe_session(session, NULL));
 	reply_json(&request->reply, 200, json_pack("{s:o}", "sessions", list));
 	return 0;

@@ -147,7 +147,7 @@ static int find_session(struct request *request, const char *id, struct err *e)
 	char shown[SHOWN_MAX];
 	struct session *session = id ? sessions_find(&request->front->sessions, id) : NULL;
 
-	if (id && !session)
+	if (id && (!session || !session_is_shown_to(session, &request->who)))
 		return err_set(e, ERR_NOT_FOUND, NULL, "there is no session %s", err_quote(shown, sizeof(shown), id, strlen(id)));
 	request->session = session ? session_ref(session) : NULL;
 	return 0;

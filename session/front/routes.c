@@ -11,6 +11,8 @@
 #define AGENT ROLES_OF(ROLE_AGENT)
 #define CONTROLLER ROLES_OF(ROLE_CONTROLLER)
 #define OPERATOR ROLES_OF(ROLE_OPERATOR)
+/* Who makes sessions: the operator, and owners, each at their own sessions. */
+#define MAKER (OPERATOR | ROLES_OF(ROLE_OWNER))
 #define ALL ROLES_ALL
 
 #define SHOWN_MAX 80
@@ -23,16 +25,16 @@ const struct route routes[] = {
 	{"GET", "/readyz", ROUTE_PUBLIC, ALL, api_ready, NULL, "200 once the whole server is there"},
 	{"GET", "/v1", 0, ALL, api_about, NULL, "version, limits, errors, routes"},
 	{"GET", "/v1/actions", 0, ALL, api_actions, NULL, "every action with its JSON Schema"},
-	{"GET", "/v1/images", 0, OPERATOR, api_images, NULL, "the images that sessions can start from"},
+	{"GET", "/v1/images", 0, MAKER, api_images, NULL, "the images that sessions can start from"},
 	{"POST", "/v1/console", ROUTE_PUBLIC | ROUTE_BODY, ALL, api_trade_code, NULL, "trades a one-use code for a token"},
 	{"GET", "/v1/sessions", 0, ALL, api_list, NULL, "the sessions that this token may see"},
-	{"POST", "/v1/sessions", ROUTE_WAITS | ROUTE_BODY, OPERATOR, api_create, NULL, "makes a session; answers when it is ready"},
+	{"POST", "/v1/sessions", ROUTE_WAITS | ROUTE_BODY, MAKER, api_create, NULL, "makes a session; answers when it is ready"},
 	{"GET", "/v1/sessions/{id}", ROUTE_WAITS, ALL, api_show, NULL, "the state of a session, with what is held"},
-	{"DELETE", "/v1/sessions/{id}", ROUTE_WAITS, AGENT | CONTROLLER | OPERATOR, api_delete, NULL,
+	{"DELETE", "/v1/sessions/{id}", ROUTE_WAITS, AGENT | CONTROLLER | MAKER, api_delete, NULL,
 	 "ends it; answers when its last process is gone"},
-	{"POST", "/v1/sessions/{id}/act", ROUTE_WAITS | ROUTE_BODY, AGENT | OPERATOR, api_act, NULL, "runs a list of actions"},
-	{"POST", "/v1/sessions/{id}/cancel", ROUTE_WAITS, AGENT | OPERATOR, api_cancel, NULL, "stops the actions that run"},
-	{"GET", "/v1/sessions/{id}/screenshot", ROUTE_WAITS, AGENT | OPERATOR, api_screenshot, "format region space cursor",
+	{"POST", "/v1/sessions/{id}/act", ROUTE_WAITS | ROUTE_BODY, AGENT | MAKER, api_act, NULL, "runs a list of actions"},
+	{"POST", "/v1/sessions/{id}/cancel", ROUTE_WAITS, AGENT | MAKER, api_cancel, NULL, "stops the actions that run"},
+	{"GET", "/v1/sessions/{id}/screenshot", ROUTE_WAITS, AGENT | MAKER, api_screenshot, "format region space cursor",
 	 "a picture of the display"},
 };
 const size_t routes_n = ARRAY_LEN(routes);
@@ -110,7 +112,8 @@ int routes_permit(const struct route *route, const struct identity *who, const c
 {
 	if (!(route->roles & ROLES_OF(who->role)))
 		return err_set(e, ERR_FORBIDDEN, NULL, "a token of the role %s may not do this", role_name(who->role));
-	if (id && who->role != ROLE_OPERATOR && strcmp(who->session, id) != 0)
+	/* Whether an owner's session is its own shows when it is looked up: another's is like one that is not there. */
+	if (id && !(ROLES_OF(who->role) & MAKER) && strcmp(who->session, id) != 0)
 		return err_set(e, ERR_FORBIDDEN, NULL, "this token is for another session");
 	return 0;
 }

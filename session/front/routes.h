@@ -25,7 +25,7 @@ struct route {
 	const char *method;
 	const char *path;   /* "{id}" stands for a session's id, which is then the request's session */
 	unsigned int flags; /* enum route_flag */
-	unsigned int roles; /* ROLES_OF(…); agents, viewers and controllers at their own session only */
+	unsigned int roles; /* ROLES_OF(…); agents, viewers, controllers and owners at their own sessions only */
 	/* Fills request->reply. 0, or -1 with the refusal in *e. */
 	int (*run)(struct request *request, struct err *e);
 	const char *query;  /* names of the parameters it takes, separated by spaces, or NULL */
@@ -45,7 +45,8 @@ int routes_check(const struct route *rows, size_t n_rows, struct err *e);
 const struct route *routes_find(const char *method, const struct target *target, const char **id, char *allow, size_t allow_size,
                                 struct err *e);
 
-/* May this identity use the route at the session with this id (NULL: the route is of no session)? ERR_FORBIDDEN. */
+/* May this identity use the route at the session with this id (NULL: the route is of no session)? ERR_FORBIDDEN. What sessions an owner has
+ * is asked by session_is_shown_to, once the session is found. */
 int routes_permit(const struct route *route, const struct identity *who, const char *id, struct err *e);
 
 /* [{"method","path","roles":[…],"doc"}…]; the caller's reference. */

@@ -46,6 +46,13 @@ struct session *sessions_find(const struct sessions *all, const char *id)
 	return NULL;
 }
 
+bool session_is_shown_to(const struct session *session, const struct identity *who)
+{
+	if (who->role == ROLE_OPERATOR)
+		return true;
+	return strcmp(who->role == ROLE_OWNER ? session->owner : session->id, who->role == ROLE_OWNER ? who->owner : who->session) == 0;
+}
+
 size_t sessions_count_live(const struct sessions *all)
 {
 	size_t n = 0;

@@ -25,7 +25,7 @@ struct session {
 	char id[SESSION_ID_SIZE];
 	enum session_state state;
 	char reason[32];          /* of its end: "deleted", "ttl", "idle", "stage_died", …; "" while it lives */
-	char owner[32];
+	char owner[OWNER_SIZE];   /* the name of the key that made it, OWNER_OPERATOR */
 	json_t *spec;             /* completed, without the values of its environment */
 	uint32_t isolation;       /* enum warden_isolation */
 	int64_t created_ms, expires_ms, ended_ms; /* wall clock */
@@ -57,6 +57,8 @@ bool sessions_restoring(const struct sessions *all);
 
 /* NULL if there is none. A pointer that is kept over a wait needs a reference. */
 struct session *sessions_find(const struct sessions *all, const char *id);
+/* May this identity know of the session at all? An operator of all, an owner of its own, other tokens of theirs. */
+bool session_is_shown_to(const struct session *session, const struct identity *who);
 size_t sessions_count_live(const struct sessions *all);
 struct session *session_ref(struct session *session);
 void session_unref(struct session *session);

@@ -18,7 +18,7 @@
 struct entry {
 	uint8_t hash[STORE_HASH_BYTES];
 	enum role role;
-	char session[SESSION_ID_SIZE];
+	char session[SESSION_ID_SIZE], owner[OWNER_SIZE];
 	int64_t expires_ms;
 };
 
@@ -39,6 +39,7 @@ static const struct {
 	[ROLE_VIEWER] = {"viewer", "gbv_"},
 	[ROLE_CONTROLLER] = {"controller", "gbc_"},
 	[ROLE_OPERATOR] = {"operator", "gbo_"},
+	[ROLE_OWNER] = {"owner", "gbk_"},
 };
 
 const char *role_name(enum role role)
@@ -52,7 +53,7 @@ static void hash_text(const char *text, uint8_t out[STORE_HASH_BYTES])
 		DIE("no SHA-256");
 }
 
-static void add(struct tokens *tokens, const uint8_t *hash, enum role role, const char *session, int64_t expires_ms)
+static struct entry *add(struct tokens *tokens, const uint8_t *hash, enum role role, const char *session, int64_t expires_ms)
 {
 	struct entry *entry;
 
@@ -61,12 +62,21 @@ static void add(struct tokens *tokens, const uint8_t *hash, enum role role, cons
 	*entry = (struct entry){.role = role, .expires_ms = expires_ms};
 	memcpy(entry->hash, hash, STORE_HASH_BYTES);
 	(void)snprintf(entry->session, sizeof(entry->session), "%s", session);
+	(void)snprintf(entry->owner, sizeof(entry->owner), "%s", role == ROLE_OPERATOR ? OWNER_OPERATOR : "");
+	return entry;
+}
+
+void tokens_add_key(struct tokens *tokens, const uint8_t hash[STORE_HASH_BYTES], enum role role, const char *name)
+{
+	struct entry *entry = add(tokens, hash, role, "", 0);
+
+	(void)snprintf(entry->owner, sizeof(entry->owner), "%s", name);
 }
 
 static void take_stored(void *arg, const struct store_token *token)
 {
 	if (token->role >= 0 && token->role < N_ROLES)
-		add(arg, token->hash, (enum role)token->role, token->session, token->expires_ms);
+		(void)add(arg, token->hash, (enum role)token->role, token->session, token->expires_ms);
 }
 
 struct tokens *tokens_create(struct store *store, const uint8_t operator_hash[STORE_HASH_BYTES], struct err *e)
@@ -74,7 +84,7 @@ struct tokens *tokens_create(struct store *store, const uint8_t operator_hash[ST
 	struct tokens *tokens = util_zalloc(sizeof(*tokens));
 
 	*tokens = (struct tokens){.store = store, .tries = LIMIT_CODE_TRIES, .last_try_ms = util_now_ms()};
-	add(tokens, operator_hash, ROLE_OPERATOR, "", 0);
+	(void)add(tokens, operator_hash, ROLE_OPERATOR, "", 0);
 	if (store_drop_old_tokens(store, store_now_ms(), e) < 0 || store_each_token(store, take_stored, tokens, e) < 0) {
 		tokens_destroy(tokens);
 		return NULL;
@@ -128,7 +138,7 @@ int tokens_make(struct tokens *tokens, enum role role, const char *session, int6
 		tokens_wipe(text);
 		return -1;
 	}
-	add(tokens, row.hash, role, session, expires_ms);
+	(void)add(tokens, row.hash, role, session, expires_ms);
 	*token = text;
 	return 0;
 }
@@ -146,6 +156,7 @@ bool tokens_find(const struct tokens *tokens, const char *token, struct identity
 		return false;
 	who->role = found->role;
 	memcpy(who->session, found->session, sizeof(who->session));
+	memcpy(who->owner, found->owner, sizeof(who->owner));
 	util_hex(who->name, hash, 8);
 	return true;
 }

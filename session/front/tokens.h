@@ -11,16 +11,21 @@
 #include "session/front/store.h"
 #include "session/warden/proto.h"
 
-enum role { ROLE_AGENT, ROLE_VIEWER, ROLE_CONTROLLER, ROLE_OPERATOR, N_ROLES };
+/* Stored by their numbers: a new one goes to the end. An owner is a key of the configuration that sees its own sessions alone. */
+enum role { ROLE_AGENT, ROLE_VIEWER, ROLE_CONTROLLER, ROLE_OPERATOR, ROLE_OWNER, N_ROLES };
 
 /* Sets of roles, for tables. */
 #define ROLES_OF(role) (1U << (role))
 #define ROLES_ALL ((1U << N_ROLES) - 1)
 
+#define OWNER_SIZE 32
+#define OWNER_OPERATOR "operator" /* owns what the operator's own token makes; no key has this name */
+
 /* Whose a token is. */
 struct identity {
 	enum role role;
-	char session[SESSION_ID_SIZE]; /* "" for an operator */
+	char session[SESSION_ID_SIZE]; /* "" for an operator and an owner */
+	char owner[OWNER_SIZE];        /* whose the sessions are that it makes: a key's name, OWNER_OPERATOR; "" if it makes none */
 	char name[17];                 /* the beginning of the token's hash: for the journal and the log */
 };
 
@@ -31,6 +36,9 @@ struct tokens;
 /* Reads what the store has. `operator_hash` is the token that the warden wrote for the operator. NULL with *e on failure. */
 struct tokens *tokens_create(struct store *store, const uint8_t operator_hash[STORE_HASH_BYTES], struct err *e);
 void tokens_destroy(struct tokens *tokens);
+
+/* Adds a key of the configuration, which is not stored: an operator or an owner, called `name`. */
+void tokens_add_key(struct tokens *tokens, const uint8_t hash[STORE_HASH_BYTES], enum role role, const char *name);
 
 /* Makes a token and stores its hash. `session` "" is none; expires_ms (wall clock) 0: it ends with its session. *token is
  * malloced, the caller's, and to be wiped. */

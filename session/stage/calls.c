@@ -9,8 +9,8 @@
 #include "session/stage/act.h"
 #include "session/stage/looks.h"
 
-#define ANYBODY (ROLE_AGENT | ROLE_VIEWER | ROLE_CONTROLLER | ROLE_OPERATOR | ROLE_SERVER)
-#define HANDS (ROLE_AGENT | ROLE_OPERATOR)
+#define ANYBODY (ROLE_AGENT | ROLE_VIEWER | ROLE_CONTROLLER | ROLE_OPERATOR | ROLE_OWNER | ROLE_SERVER)
+#define HANDS (ROLE_AGENT | ROLE_OPERATOR | ROLE_OWNER)
 
 struct call_row {
 	const char *name;

@@ -76,11 +76,11 @@ static void on_closed(void *arg, const char *why)
 }
 
 /* In the order of the bits of enum role. */
-static const char *const role_names[] = {"agent", "viewer", "controller", "operator", "server"};
+static const char *const role_names[] = {"agent", "viewer", "controller", "operator", "owner", "server"};
 
 static const struct field call_fields[] = {
 	{"call", FIELD_STRING, true, 1, 32, NULL, NULL, NULL, NULL, "name of the call"},
-	{"role", FIELD_ENUM, true, 0, 0, "agent viewer controller operator server", NULL, NULL, NULL, "who calls"},
+	{"role", FIELD_ENUM, true, 0, 0, "agent viewer controller operator owner server", NULL, NULL, NULL, "who calls"},
 	{"token", FIELD_STRING, false, 0, 128, NULL, NULL, NULL, "\"\"", "id of the caller's token"},
 	{"request_id", FIELD_STRING, false, 0, 128, NULL, NULL, NULL, "\"\"", "id of the request"},
 	{"query", FIELD_MAP, false, 0, LIMIT_QUERY_PARAMETERS, NULL, NULL, NULL, "{}", "the request's query"},

@@ -17,7 +17,8 @@ enum role {
 	ROLE_VIEWER = 1 << 1,
 	ROLE_CONTROLLER = 1 << 2,
 	ROLE_OPERATOR = 1 << 3,
-	ROLE_SERVER = 1 << 4, /* the front itself */
+	ROLE_OWNER = 1 << 4,  /* who made the session */
+	ROLE_SERVER = 1 << 5, /* the front itself */
 };
 
 struct connection;

@@ -7,7 +7,7 @@
  * front relays the body without reading it. Connections are kept and reused; closing one cancels the call that runs on it.
  *
  * HELLO  {"session":ID,"episode":N,"epoch":N,"state":"starting|ready|…"}
- * CALL   {"call":NAME,"role":"agent|viewer|controller|operator|server","token":ID,"request_id":TEXT,"query":{…}}
+ * CALL   {"call":NAME,"role":"agent|viewer|controller|operator|owner|server","token":ID,"request_id":TEXT,"query":{…}}
  * REPLY  {"status":N,"type":MEDIA-TYPE,"headers":{NAME:VALUE}}
  * EVENT  {"event":NAME,…}  on a connection whose CALL was "events" (no REPLY follows until the session ends)
  *

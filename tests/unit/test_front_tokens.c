@@ -107,6 +107,27 @@ static void test_a_token_is_found_as_what_it_is(void **state)
 	tokens_wipe(token);
 }
 
+static void test_a_key_is_found_with_its_name(void **state)
+{
+	struct place *place = *state;
+	uint8_t key_hash[STORE_HASH_BYTES];
+	struct identity who;
+
+	hash("gbk_team", key_hash);
+	assert_false(tokens_find(place->tokens, "gbk_team", &who));
+	tokens_add_key(place->tokens, key_hash, ROLE_OWNER, "team");
+	assert_true(tokens_find(place->tokens, "gbk_team", &who));
+	assert_int_equal(who.role, ROLE_OWNER);
+	assert_string_equal(who.owner, "team");
+	assert_string_equal(who.session, "");
+	assert_true(tokens_find(place->tokens, operator_token, &who));
+	assert_string_equal(who.owner, OWNER_OPERATOR);
+	/* It is of the configuration: a later start knows it only if that still says so. */
+	stop(place);
+	start(place);
+	assert_false(tokens_find(place->tokens, "gbk_team", &who));
+}
+
 static void test_tokens_differ(void **state)
 {
 	struct place *place = *state;
@@ -303,6 +324,7 @@ static void test_a_damaged_store_is_told(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_a_key_is_found_with_its_name, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_a_token_is_found_as_what_it_is, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_tokens_differ, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_a_restart_knows_the_tokens, setup, teardown),

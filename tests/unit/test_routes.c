@@ -12,11 +12,12 @@
 
 #include "session/base/util.h"
 #include "session/front/routes.h"
+#include "session/front/sessions.h"
 
 #define OWN "sabcdefghijklmno"
 #define OTHER "szzzzzzzzzzzzzzz"
 
-/* a agent, v viewer, c controller, o operator; "public": without a token. */
+/* a agent, v viewer, c controller, o operator, w owner; "public": without a token. */
 static const struct {
 	const char *method, *path, *roles;
 } expected[] = {
@@ -25,22 +26,22 @@ static const struct {
 	{"GET", "/page.css", "public"},
 	{"GET", "/livez", "public"},
 	{"GET", "/readyz", "public"},
-	{"GET", "/v1", "avco"},
-	{"GET", "/v1/actions", "avco"},
-	{"GET", "/v1/images", "o"},
+	{"GET", "/v1", "avcow"},
+	{"GET", "/v1/actions", "avcow"},
+	{"GET", "/v1/images", "ow"},
 	{"POST", "/v1/console", "public"},
-	{"GET", "/v1/sessions", "avco"},
-	{"POST", "/v1/sessions", "o"},
-	{"GET", "/v1/sessions/{id}", "avco"},
-	{"DELETE", "/v1/sessions/{id}", "aco"},
-	{"POST", "/v1/sessions/{id}/act", "ao"},
-	{"POST", "/v1/sessions/{id}/cancel", "ao"},
-	{"GET", "/v1/sessions/{id}/screenshot", "ao"},
+	{"GET", "/v1/sessions", "avcow"},
+	{"POST", "/v1/sessions", "ow"},
+	{"GET", "/v1/sessions/{id}", "avcow"},
+	{"DELETE", "/v1/sessions/{id}", "acow"},
+	{"POST", "/v1/sessions/{id}/act", "aow"},
+	{"POST", "/v1/sessions/{id}/cancel", "aow"},
+	{"GET", "/v1/sessions/{id}/screenshot", "aow"},
 };
 
 static void test_table_is_as_the_contract_says(void **state)
 {
-	static const char letters[N_ROLES] = {'a', 'v', 'c', 'o'};
+	static const char letters[N_ROLES] = {'a', 'v', 'c', 'o', 'w'};
 	struct err e;
 
 	(void)state;
@@ -75,17 +76,40 @@ static void test_every_route_with_every_role(void **state)
 		assert_int_equal(id != NULL, mark != NULL);
 		for (enum role role = 0; role < N_ROLES; role++) {
 			struct identity own = {.role = role}, other = {.role = role};
-			bool allowed = routes[i].roles & ROLES_OF(role);
+			bool allowed = routes[i].roles & ROLES_OF(role), of_session = role < ROLE_OPERATOR;
 
-			(void)snprintf(own.session, sizeof(own.session), "%s", role == ROLE_OPERATOR ? "" : OWN);
-			(void)snprintf(other.session, sizeof(other.session), "%s", role == ROLE_OPERATOR ? "" : OTHER);
+			(void)snprintf(own.session, sizeof(own.session), "%s", of_session ? OWN : "");
+			(void)snprintf(other.session, sizeof(other.session), "%s", of_session ? OTHER : "");
 			assert_int_equal(routes_permit(&routes[i], &own, id, &e), allowed ? 0 : -1);
-			assert_int_equal(routes_permit(&routes[i], &other, id, &e), allowed && (!id || role == ROLE_OPERATOR) ? 0 : -1);
+			assert_int_equal(routes_permit(&routes[i], &other, id, &e), allowed && (!id || !of_session) ? 0 : -1);
 			if (!allowed)
 				assert_int_equal(e.code, ERR_FORBIDDEN);
 		}
 		target_finish(&target);
 	}
+}
+
+/* An owner's key knows of nothing but what it made; a key that is gone leaves its sessions to the operator. */
+static void test_who_sees_a_session(void **state)
+{
+	static const struct session mine = {.id = OWN, .owner = "team"}, operators = {.id = OTHER, .owner = OWNER_OPERATOR};
+	static const struct {
+		struct identity who;
+		bool mine, operators;
+	} rows[] = {
+		{{.role = ROLE_OPERATOR, .owner = OWNER_OPERATOR}, true, true},
+		{{.role = ROLE_OPERATOR, .owner = "admin"}, true, true},
+		{{.role = ROLE_OWNER, .owner = "team"}, true, false},
+		{{.role = ROLE_OWNER, .owner = "tea"}, false, false},
+		{{.role = ROLE_AGENT, .session = OWN}, true, false},
+		{{.role = ROLE_VIEWER, .session = OTHER}, false, true},
+		{{.role = ROLE_CONTROLLER, .session = OWN}, true, false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		if (session_is_shown_to(&mine, &rows[i].who) != rows[i].mine || session_is_shown_to(&operators, &rows[i].who) != rows[i].operators)
+			fail_msg("row %zu: %s %s", i, role_name(rows[i].who.role), rows[i].who.owner);
 }
 
 static int nothing(struct request *request, struct err *e)
@@ -150,6 +174,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_table_is_as_the_contract_says),
 		cmocka_unit_test(test_every_route_with_every_role),
+		cmocka_unit_test(test_who_sees_a_session),
 		cmocka_unit_test(test_a_row_that_is_not_whole_does_not_start),
 		cmocka_unit_test(test_what_is_not_there),
 	};
