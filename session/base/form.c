@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Forms: objects checked by rows, and the schemas made from the same rows. */
+/* Forms: objects checked by rows. */
 #include <stdio.h>
 #include <string.h>
 
@@ -9,14 +9,14 @@
 
 #define SHOWN_MAX 80
 
-/* The pointer of the field at fault is built here, once, and copied into the error. */
+/* The pointer of the value that is looked at is built here, once, and copied into its fault. */
 struct checker {
 	const struct space *space;
 	char path[ERR_PATH_MAX];
-	struct err *e;
+	struct faults *faults;
 };
 
-static int check_form(struct checker *c, const struct form *form, const json_t *value);
+static void check_form(struct checker *c, const struct form *form, const json_t *value);
 
 /* Appends "/key" (escaped as RFC 6901 says) to the path; returns the old length, to cut back to. */
 static size_t push(struct checker *c, const char *key)
@@ -66,49 +66,60 @@ static const char *shown(const json_t *value, char out[SHOWN_MAX])
 	return out;
 }
 
-static int refuse(struct checker *c, const json_t *value, const char *rule)
+static void refuse(struct checker *c, const json_t *value, const char *rule)
 {
 	char text[SHOWN_MAX];
 
-	return err_set(c->e, ERR_BAD_FIELD, c->path, "%s is not allowed here: %s", shown(value, text), rule);
+	if (!faults_full(c->faults))
+		(void)err_set(faults_next(c->faults), ERR_BAD_FIELD, c->path, "%s is not allowed here: %s", shown(value, text), rule);
 }
 
-static int check_int(struct checker *c, const json_t *value, double min, double max, const char *what)
+static bool is_list(const json_t *value, double min, double max)
+{
+	return json_is_array(value) && (double)json_array_size(value) >= min && (double)json_array_size(value) <= max;
+}
+
+static void check_int(struct checker *c, const json_t *value, double min, double max, const char *what)
 {
 	char rule[120];
 
 	if (json_is_integer(value) && (double)json_integer_value(value) >= min && (double)json_integer_value(value) <= max)
-		return 0;
+		return;
 	(void)snprintf(rule, sizeof(rule), "%s must be a whole number from %.0f to %.0f", what, min, max);
-	return refuse(c, value, rule);
+	refuse(c, value, rule);
 }
 
-static int check_number(struct checker *c, const json_t *value, double min, double max)
+static void check_number(struct checker *c, const json_t *value, double min, double max)
 {
 	char rule[120];
 
 	if (json_is_number(value) && json_number_value(value) >= min && json_number_value(value) <= max)
-		return 0;
+		return;
 	(void)snprintf(rule, sizeof(rule), "it must be a number from %g to %g", min, max);
-	return refuse(c, value, rule);
+	refuse(c, value, rule);
 }
 
-static int check_string(struct checker *c, const json_t *value, double min, double max)
+static void check_bool(struct checker *c, const json_t *value)
+{
+	if (!json_is_boolean(value))
+		refuse(c, value, "it must be true or false");
+}
+
+static void check_string(struct checker *c, const json_t *value, double min, double max)
 {
 	char rule[120];
 	size_t len = json_string_length(value);
 
-	if (!json_is_string(value))
-		return refuse(c, value, "it must be a string");
-	if (strlen(json_string_value(value)) != len)
-		return refuse(c, value, "a string must not contain a NUL character");
-	if ((double)len >= min && (double)len <= max)
-		return 0;
 	(void)snprintf(rule, sizeof(rule), "it must have %.0f to %.0f bytes and has %zu", min, max, len);
-	return refuse(c, value, rule);
+	if (!json_is_string(value))
+		refuse(c, value, "it must be a string");
+	else if (strlen(json_string_value(value)) != len)
+		refuse(c, value, "a string must not contain a NUL character");
+	else if ((double)len < min || (double)len > max)
+		refuse(c, value, rule);
 }
 
-static int check_choice(struct checker *c, const json_t *value, const char *choices)
+static void check_choice(struct checker *c, const json_t *value, const char *choices)
 {
 	char rule[200];
 	const char *text = json_string_value(value);
@@ -118,116 +129,126 @@ static int check_choice(struct checker *c, const json_t *value, const char *choi
 		size_t n = strcspn(at, " ");
 
 		if (n == len && memcmp(at, text, n) == 0)
-			return 0;
+			return;
 		at += n + (at[n] == ' ');
 	}
 	(void)snprintf(rule, sizeof(rule), "it must be one of: %s", choices);
-	return refuse(c, value, rule);
+	refuse(c, value, rule);
 }
 
-/* `doc` is shown to who sends a single string: it says what the list is made of. */
-static int check_strings(struct checker *c, const json_t *value, double min, double max, const char *doc)
+/* Each item of a list, whose number of items is right, by a check of its own. */
+static void check_items(struct checker *c, const json_t *list, void (*check)(struct checker *c, const void *arg, const json_t *item),
+                        const void *arg)
 {
-	char rule[200];
 	const json_t *item;
 	size_t i;
 
-	(void)snprintf(rule, sizeof(rule), "it must be a list of %.0f to %.0f strings%s%s", min, max, json_is_string(value) ? ": " : "",
-	               json_is_string(value) ? doc : "");
-	if (!json_is_array(value) || (double)json_array_size(value) < min || (double)json_array_size(value) > max)
-		return refuse(c, value, rule);
-	json_array_foreach(value, i, item) {
+	json_array_foreach(list, i, item) {
 		size_t old = push_index(c, i);
 
-		if (check_string(c, item, 0, LIMIT_BODY_BYTES) < 0)
-			return -1;
+		check(c, arg, item);
 		pop(c, old);
+		if (faults_full(c->faults))
+			break;
 	}
-	return 0;
 }
 
-static int check_map(struct checker *c, const json_t *value, double max)
+static void check_any_string(struct checker *c, const void *arg, const json_t *item)
+{
+	(void)arg;
+	check_string(c, item, 0, LIMIT_BODY_BYTES);
+}
+
+/* `doc` is shown to who sends a single string: it says what the list is made of. */
+static void check_strings(struct checker *c, const json_t *value, double min, double max, const char *doc)
+{
+	char rule[200];
+
+	(void)snprintf(rule, sizeof(rule), "it must be a list of %.0f to %.0f strings%s%s", min, max, json_is_string(value) ? ": " : "",
+	               json_is_string(value) ? doc : "");
+	if (is_list(value, min, max))
+		check_items(c, value, check_any_string, NULL);
+	else
+		refuse(c, value, rule);
+}
+
+static void check_map(struct checker *c, const json_t *value, double max)
 {
 	char rule[120];
 	const char *key;
 	json_t *item;
 
 	(void)snprintf(rule, sizeof(rule), "it must be an object of at most %.0f strings", max);
-	if (!json_is_object(value) || (double)json_object_size(value) > max)
-		return refuse(c, value, rule);
+	if (!json_is_object(value) || (double)json_object_size(value) > max) {
+		refuse(c, value, rule);
+		return;
+	}
 	/* The macro wants a json_t that may change; nothing is changed. */
 	json_object_foreach((json_t *)(uintptr_t)value, key, item) {
 		size_t old = push(c, key);
 
-		if (check_string(c, item, 0, 64.0 * 1024) < 0)
-			return -1;
+		check_string(c, item, 0, 64.0 * 1024);
 		pop(c, old);
 	}
-	return 0;
 }
 
-static int check_point(struct checker *c, const json_t *value)
+static void check_point(struct checker *c, const void *arg, const json_t *value)
 {
 	static const char *const WHAT[2] = {"x", "y"};
 	const int size[2] = {c->space->width_px, c->space->height_px};
 
-	if (!json_is_array(value) || json_array_size(value) != 2)
-		return refuse(c, value, "a point must be a list of two whole numbers, [x, y]");
+	(void)arg;
+	if (!is_list(value, 2, 2)) {
+		refuse(c, value, "a point must be a list of two whole numbers, [x, y]");
+		return;
+	}
 	for (size_t i = 0; i < 2; i++) {
 		size_t old = push_index(c, i);
 
-		if (check_int(c, json_array_get(value, i), 0, size[i] - 1, WHAT[i]) < 0)
-			return -1;
+		check_int(c, json_array_get(value, i), 0, size[i] - 1, WHAT[i]);
 		pop(c, old);
 	}
-	return 0;
 }
 
-static int check_path(struct checker *c, const json_t *value, double min, double max)
+static void check_path(struct checker *c, const json_t *value, double min, double max)
 {
 	char rule[120];
-	const json_t *item;
-	size_t i;
 
 	(void)snprintf(rule, sizeof(rule), "it must be a list of %.0f to %.0f points [x, y]", min, max);
-	if (!json_is_array(value) || (double)json_array_size(value) < min || (double)json_array_size(value) > max)
-		return refuse(c, value, rule);
-	json_array_foreach(value, i, item) {
-		size_t old = push_index(c, i);
-
-		if (check_point(c, item) < 0)
-			return -1;
-		pop(c, old);
-	}
-	return 0;
+	if (is_list(value, min, max))
+		check_items(c, value, check_point, NULL);
+	else
+		refuse(c, value, rule);
 }
 
-static int check_keys(struct checker *c, const json_t *value)
+static void check_keys(struct checker *c, const json_t *value)
 {
 	if (json_is_string(value))
-		return check_string(c, value, 1, LIMIT_CHORD_BYTES);
-	if (!json_is_array(value))
-		return refuse(c, value, "it must be a string such as \"ctrl+shift+t\" or a list of key names");
-	return check_strings(c, value, 1, LIMIT_CHORD_KEYS, "");
+		check_string(c, value, 1, LIMIT_CHORD_BYTES);
+	else if (json_is_array(value))
+		check_strings(c, value, 1, LIMIT_CHORD_KEYS, "");
+	else
+		refuse(c, value, "it must be a string such as \"ctrl+shift+t\" or a list of key names");
 }
 
-static int check_list(struct checker *c, const struct field *field, const json_t *value)
+/* An object by its form, or any object when there is none. */
+static void check_object(struct checker *c, const void *form, const json_t *value)
+{
+	if (form)
+		check_form(c, form, value);
+	else if (!json_is_object(value))
+		refuse(c, value, "it must be an object");
+}
+
+static void check_list(struct checker *c, const struct field *field, const json_t *value)
 {
 	char rule[120];
-	const json_t *item;
-	size_t i;
 
 	(void)snprintf(rule, sizeof(rule), "it must be a list of %.0f to %.0f objects", field->min, field->max);
-	if (!json_is_array(value) || (double)json_array_size(value) < field->min || (double)json_array_size(value) > field->max)
-		return refuse(c, value, rule);
-	json_array_foreach(value, i, item) {
-		size_t old = push_index(c, i);
-
-		if (field->form ? check_form(c, field->form, item) < 0 : (!json_is_object(item) && refuse(c, item, "it must be an object") < 0))
-			return -1;
-		pop(c, old);
-	}
-	return 0;
+	if (is_list(value, field->min, field->max))
+		check_items(c, value, check_object, field->form);
+	else
+		refuse(c, value, rule);
 }
 
 static const struct field rect_fields[] = {
@@ -236,22 +257,23 @@ static const struct field rect_fields[] = {
 	{"width", FIELD_INT, true, 1, 65535, NULL, NULL, "px", NULL, "width"},
 	{"height", FIELD_INT, true, 1, 65535, NULL, NULL, "px", NULL, "height"},
 };
-static const struct form rect_form = {rect_fields, ARRAY_LEN(rect_fields), NULL};
+const struct form form_rect = {rect_fields, ARRAY_LEN(rect_fields), NULL};
 
-static int check_rect(struct checker *c, const json_t *value)
+static void check_rect(struct checker *c, const json_t *value)
 {
 	char rule[120];
+	size_t before = c->faults->n;
 
-	if (check_form(c, &rect_form, value) < 0)
-		return -1;
-	if (form_int(value, "x", 0) + form_int(value, "width", 0) <= c->space->width_px &&
-	    form_int(value, "y", 0) + form_int(value, "height", 0) <= c->space->height_px)
-		return 0;
+	check_form(c, &form_rect, value);
+	if (c->faults->n > before)
+		return;
 	(void)snprintf(rule, sizeof(rule), "it must lie inside the space of %dx%d", c->space->width_px, c->space->height_px);
-	return refuse(c, value, rule);
+	if (form_int(value, "x", 0) + form_int(value, "width", 0) > c->space->width_px ||
+	    form_int(value, "y", 0) + form_int(value, "height", 0) > c->space->height_px)
+		refuse(c, value, rule);
 }
 
-static int check_field(struct checker *c, const struct field *field, const json_t *value)
+static void check_field(struct checker *c, const struct field *field, const json_t *value)
 {
 	bool needs_space = field->type == FIELD_X || field->type == FIELD_Y || field->type == FIELD_PATH || field->type == FIELD_RECT;
 
@@ -259,39 +281,50 @@ static int check_field(struct checker *c, const struct field *field, const json_
 		DIE("field %s needs a space", field->name);
 	switch (field->type) {
 	case FIELD_INT:
-		return check_int(c, value, field->min, field->max, "it");
+		check_int(c, value, field->min, field->max, "it");
+		break;
 	case FIELD_NUMBER:
-		return check_number(c, value, field->min, field->max);
+		check_number(c, value, field->min, field->max);
+		break;
 	case FIELD_BOOL:
-		return json_is_boolean(value) ? 0 : refuse(c, value, "it must be true or false");
+		check_bool(c, value);
+		break;
 	case FIELD_STRING:
-		return check_string(c, value, field->min, field->max);
+		check_string(c, value, field->min, field->max);
+		break;
 	case FIELD_ENUM:
-		return check_choice(c, value, field->choices);
+		check_choice(c, value, field->choices);
+		break;
 	case FIELD_KEYS:
-		return check_keys(c, value);
+		check_keys(c, value);
+		break;
 	case FIELD_X:
-		return check_int(c, value, 0, c->space->width_px - 1, "x");
+		check_int(c, value, 0, c->space->width_px - 1, "x");
+		break;
 	case FIELD_Y:
-		return check_int(c, value, 0, c->space->height_px - 1, "y");
+		check_int(c, value, 0, c->space->height_px - 1, "y");
+		break;
 	case FIELD_PATH:
-		return check_path(c, value, field->min, field->max);
+		check_path(c, value, field->min, field->max);
+		break;
 	case FIELD_STRINGS:
-		return check_strings(c, value, field->min, field->max, field->doc);
+		check_strings(c, value, field->min, field->max, field->doc);
+		break;
 	case FIELD_MAP:
-		return check_map(c, value, field->max);
+		check_map(c, value, field->max);
+		break;
 	case FIELD_OBJECT:
-		if (field->form)
-			return check_form(c, field->form, value);
-		return json_is_object(value) ? 0 : refuse(c, value, "it must be an object");
+		check_object(c, field->form, value);
+		break;
 	case FIELD_LIST:
-		return check_list(c, field, value);
+		check_list(c, field, value);
+		break;
 	case FIELD_RECT:
-		return check_rect(c, value);
+		check_rect(c, value);
+		break;
 	case FIELD_ANY:
-		return 0;
+		break;
 	}
-	return 0;
 }
 
 static const struct field *find_field(const struct form *form, const char *name)
@@ -320,170 +353,66 @@ static const char *field_names(const struct form *form, char *out, size_t size)
 	return out;
 }
 
-static int unknown_field(struct checker *c, const struct form *form, const char *name)
+static void unknown_field(struct checker *c, const struct form *form, const char *name)
 {
 	char quoted[SHOWN_MAX];
 	char names[200];
 
-	(void)push(c, name);
-	return err_set(c->e, ERR_UNKNOWN_FIELD, c->path, "%s is not a field of this object; its fields: %s",
-	               err_quote(quoted, sizeof(quoted), name, strlen(name)), field_names(form, names, sizeof(names)));
+	(void)err_set(faults_next(c->faults), ERR_UNKNOWN_FIELD, c->path, "%s is not a field of this object; its fields: %s",
+	              err_quote(quoted, sizeof(quoted), name, strlen(name)), field_names(form, names, sizeof(names)));
 }
 
-static int check_form(struct checker *c, const struct form *form, const json_t *value)
+static void missing_field(struct checker *c, const struct field *field)
+{
+	size_t old = push(c, field->name);
+
+	(void)err_set(faults_next(c->faults), ERR_MISSING_FIELD, c->path, "\"%s\" is required: %s", field->name, field->doc);
+	pop(c, old);
+}
+
+static void check_form(struct checker *c, const struct form *form, const json_t *value)
 {
 	const char *key;
 	json_t *item;
 
-	if (!json_is_object(value))
-		return refuse(c, value, "it must be an object");
+	if (!json_is_object(value)) {
+		refuse(c, value, "it must be an object");
+		return;
+	}
 	json_object_foreach((json_t *)(uintptr_t)value, key, item) {
 		const struct field *field = find_field(form, key);
-		size_t old;
+		size_t old = push(c, key);
 
-		if (!field)
-			return unknown_field(c, form, key);
-		old = push(c, key);
-		if (check_field(c, field, item) < 0)
-			return -1;
+		if (field)
+			check_field(c, field, item);
+		else
+			unknown_field(c, form, key);
 		pop(c, old);
+		if (faults_full(c->faults))
+			return;
 	}
-	for (size_t i = 0; i < form->n_fields; i++) {
-		const struct field *field = &form->fields[i];
+	for (size_t i = 0; i < form->n_fields; i++)
+		if (form->fields[i].required && !json_object_get(value, form->fields[i].name))
+			missing_field(c, &form->fields[i]);
+}
 
-		if (!field->required || json_object_get(value, field->name))
-			continue;
-		(void)push(c, field->name);
-		return err_set(c->e, ERR_MISSING_FIELD, c->path, "\"%s\" is required: %s", field->name, field->doc);
-	}
-	return 0;
+int form_check_all(const struct form *form, const json_t *value, const char *path, const struct space *space, struct faults *faults)
+{
+	struct checker c = {.space = space, .faults = faults};
+	size_t before = faults->n;
+
+	(void)snprintf(c.path, sizeof(c.path), "%s", path);
+	if (faults_full(faults))
+		return -1;
+	check_form(&c, form, value);
+	return faults->n > before ? -1 : 0;
 }
 
 int form_check(const struct form *form, const json_t *value, const char *path, const struct space *space, struct err *e)
 {
-	struct checker c = {.space = space, .e = e};
+	struct faults one = {.list = e, .max = 1};
 
-	(void)snprintf(c.path, sizeof(c.path), "%s", path);
-	return check_form(&c, form, value);
-}
-
-static void set_number(json_t *schema, const char *key, double value)
-{
-	json_object_set_new(schema, key, json_integer((json_int_t)value));
-}
-
-static void set_string(json_t *schema, const char *key, const char *text)
-{
-	json_object_set_new(schema, key, json_string(text));
-}
-
-static void set_range(json_t *schema, const char *min_key, const char *max_key, const struct field *field)
-{
-	set_number(schema, min_key, field->min);
-	set_number(schema, max_key, field->max);
-}
-
-static json_t *typed(const char *type)
-{
-	return json_pack("{s:s}", "type", type);
-}
-
-static json_t *choices_schema(const char *choices)
-{
-	json_t *list = json_array();
-
-	for (const char *at = choices; *at;) {
-		size_t n = strcspn(at, " ");
-
-		json_array_append_new(list, json_stringn(at, n));
-		at += n + (at[n] == ' ');
-	}
-	return json_pack("{s:s,s:o}", "type", "string", "enum", list);
-}
-
-static json_t *point_schema(void)
-{
-	return json_pack("{s:s,s:{s:s,s:i},s:i,s:i}", "type", "array", "items", "type", "integer", "minimum", 0, "minItems", 2, "maxItems",
-	                 2);
-}
-
-static json_t *array_schema(json_t *items, const struct field *field)
-{
-	json_t *schema = json_pack("{s:s,s:o}", "type", "array", "items", items);
-
-	set_range(schema, "minItems", "maxItems", field);
-	return schema;
-}
-
-static json_t *field_schema(const struct field *field)
-{
-	json_t *schema;
-
-	switch (field->type) {
-	case FIELD_INT:
-		schema = typed("integer");
-		set_range(schema, "minimum", "maximum", field);
-		return schema;
-	case FIELD_NUMBER:
-		return json_pack("{s:s,s:f,s:f}", "type", "number", "minimum", field->min, "maximum", field->max);
-	case FIELD_BOOL:
-		return typed("boolean");
-	case FIELD_STRING:
-		schema = typed("string");
-		set_range(schema, "minLength", "maxLength", field);
-		return schema;
-	case FIELD_ENUM:
-		return choices_schema(field->choices);
-	case FIELD_KEYS:
-		return json_pack("{s:[{s:s,s:i,s:i},{s:s,s:{s:s},s:i,s:i}]}", "anyOf", "type", "string", "minLength", 1, "maxLength",
-		                 LIMIT_CHORD_BYTES, "type", "array", "items", "type", "string", "minItems", 1, "maxItems", LIMIT_CHORD_KEYS);
-	case FIELD_X:
-	case FIELD_Y:
-		return json_pack("{s:s,s:i}", "type", "integer", "minimum", 0);
-	case FIELD_PATH:
-		return array_schema(point_schema(), field);
-	case FIELD_STRINGS:
-		return array_schema(typed("string"), field);
-	case FIELD_MAP:
-		return json_pack("{s:s,s:{s:s},s:i}", "type", "object", "additionalProperties", "type", "string", "maxProperties", (int)field->max);
-	case FIELD_OBJECT:
-		return field->form ? form_schema(field->form) : typed("object");
-	case FIELD_LIST:
-		return array_schema(field->form ? form_schema(field->form) : typed("object"), field);
-	case FIELD_RECT:
-		return form_schema(&rect_form);
-	case FIELD_ANY:
-		return json_object();
-	}
-	return json_object();
-}
-
-json_t *form_schema(const struct form *form)
-{
-	json_t *properties = json_object();
-	json_t *required = json_array();
-	json_t *schema;
-
-	for (size_t i = 0; i < form->n_fields; i++) {
-		const struct field *field = &form->fields[i];
-		json_t *property = field_schema(field);
-		auto_free char *doc = field->unit ? util_printf("%s (%s)", field->doc, field->unit) : util_strdup(field->doc);
-
-		set_string(property, "description", doc);
-		if (field->fallback)
-			json_object_set_new(property, "default", json_loads(field->fallback, JSON_DECODE_ANY, NULL));
-		json_object_set_new(properties, field->name, property);
-		if (field->required)
-			json_array_append_new(required, json_string(field->name));
-	}
-	schema = json_pack("{s:s,s:o,s:b}", "type", "object", "properties", properties, "additionalProperties", 0);
-	if (json_array_size(required) > 0)
-		json_object_set_new(schema, "required", required);
-	else
-		json_decref(required);
-	if (form->any_of_doc)
-		set_string(schema, "description", form->any_of_doc);
-	return schema;
+	return form_check_all(form, value, path, space, &one);
 }
 
 long form_int(const json_t *object, const char *name, long fallback)

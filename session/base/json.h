@@ -14,6 +14,7 @@
 #include <stddef.h>
 
 #include "session/base/err.h"
+#include "session/base/faults.h"
 
 /*
  * Parses one JSON value of `len` bytes. Refused as ERR_BAD_JSON with offset, line and column: syntax, encoding (also a byte order
@@ -58,13 +59,21 @@ struct form {
 	const char *any_of_doc; /* a rule that the rows cannot say (checked by code), or NULL */
 };
 
+/* What a FIELD_RECT holds. */
+extern const struct form form_rect;
+
 /* The pixel space that coordinates of a call are given in. */
 struct space {
 	int width_px, height_px;
 };
 
-/* Checks `value` against the form. `path` is the pointer of the value itself ("" for the whole body). The first fault is
- * reported; nothing is changed. `space` may be NULL when the form has no coordinates. */
+/*
+ * Checks `value` against the form and adds all faults to *faults, as far as there is room: 0, or -1 when there are some. `path` is the
+ * pointer of the value itself ("" for the whole body). Nothing is changed. `space` may be NULL when the form has no coordinates.
+ */
+int form_check_all(const struct form *form, const json_t *value, const char *path, const struct space *space, struct faults *faults);
+
+/* The same for who wants the first fault only. */
 int form_check(const struct form *form, const json_t *value, const char *path, const struct space *space, struct err *e);
 
 /* The form as a JSON Schema (2020-12) object with additionalProperties false; the caller's reference. */

@@ -47,29 +47,27 @@ json_t *problem_create(const struct err *e, const char *request_id)
 	return problem;
 }
 
-void problem_add(json_t *problem, const struct err *e)
+json_t *problem_of_faults(const struct faults *faults, const char *request_id)
 {
-	static const char *const own[] = {"pointer", "code", "detail"};
-	json_t *errors = json_object_get(problem, "errors");
-	json_t *fault = json_object();
+	json_t *problem = problem_create(&faults->list[0], request_id);
+	json_t *errors = json_array();
 
-	if (!errors) {
-		json_t *first = json_object();
+	for (size_t i = 0; i < faults->n; i++) {
+		const struct err *e = &faults->list[i];
+		json_t *fault = json_object();
 
-		for (size_t i = 0; i < ARRAY_LEN(own); i++)
-			if (json_object_get(problem, own[i]))
-				set(first, own[i], json_incref(json_object_get(problem, own[i])));
-		errors = json_array();
-		set(problem, "errors", errors);
-		if (json_array_append_new(errors, first) < 0)
+		if (e->path[0])
+			set(fault, "pointer", json_string(e->path));
+		set(fault, "code", json_string(err_info(e->code)->wire));
+		set(fault, "detail", json_string(e->msg));
+		if (json_array_append_new(errors, fault) < 0)
 			DIE("no memory for a problem object");
 	}
-	if (e->path[0])
-		set(fault, "pointer", json_string(e->path));
-	set(fault, "code", json_string(err_info(e->code)->wire));
-	set(fault, "detail", json_string(e->msg));
-	if (json_array_append_new(errors, fault) < 0)
-		DIE("no memory for a problem object");
+	if (faults->n > 1)
+		set(problem, "errors", errors);
+	else
+		json_decref(errors);
+	return problem;
 }
 
 char *problem_text(const struct err *e, const char *request_id)

@@ -10,15 +10,15 @@
 
 #include <jansson.h>
 
-#include "session/base/err.h"
+#include "session/base/faults.h"
 
 #define PROBLEM_MEDIA_TYPE "application/problem+json"
 
 /* The object for *e, whose code must be set. request_id may be NULL. The caller's reference. */
 json_t *problem_create(const struct err *e, const char *request_id);
 
-/* Lists one more fault under "errors" (pointer, code, detail); the first call lists the problem's own fault before it. */
-void problem_add(json_t *problem, const struct err *e);
+/* The object of the first fault (there must be one); when there are more, all are under "errors": pointer, code, detail. */
+json_t *problem_of_faults(const struct faults *faults, const char *request_id);
 
 /* The body of a refusal: problem_create as text, malloced, NUL-terminated, the caller's. */
 char *problem_text(const struct err *e, const char *request_id);

@@ -75,7 +75,7 @@ int api_trade_code(struct request *request, struct err *e)
 	int64_t expires_ms;
 	char *token;
 
-	if (request_json(request, &body, e) < 0 || form_check(&code_form, body, "", NULL, e) < 0 ||
+	if (request_form(request, &code_form, &body, e) < 0 ||
 	    tokens_trade(request->front->tokens, form_string(body, "code", ""), &token, &expires_ms, e) < 0)
 		return -1;
 	reply_json(&request->reply, 200,

@@ -9,6 +9,7 @@
 #include "session/front/calls.h"
 #include "session/front/describe.h"
 #include "session/front/request.h"
+#include "session/front/spec.h"
 
 static int make_tokens(struct front *front, const struct session *session, json_t *tokens, struct err *e)
 {
@@ -25,15 +26,29 @@ static int make_tokens(struct front *front, const struct session *session, json_
 	return 0;
 }
 
+/* The body as a whole spec, or all of its faults. */
+static int read_spec(struct request *request, json_t **spec, struct err *e)
+{
+	json_auto_t *asked = NULL;
+	struct faults *faults = request_faults(request);
+
+	if (request_json(request, &asked, e) < 0)
+		return -1;
+	if (spec_complete_all(asked, spec, faults) == 0)
+		return 0;
+	*e = faults->list[0];
+	return -1;
+}
+
 int api_create(struct request *request, struct err *e)
 {
-	json_auto_t *asked = NULL, *state = NULL;
+	json_auto_t *spec = NULL, *state = NULL;
 	json_t *tokens = json_object(), *answer;
 	struct session *session = NULL;
 	auto_free char *location = NULL;
 
-	if (request_json(request, &asked, e) < 0 ||
-	    birth_create(request->front, asked, request->who.owner, request->id, &session, &state, e) < 0 ||
+	if (read_spec(request, &spec, e) < 0 ||
+	    birth_create(request->front, spec, request->who.owner, request->id, &session, &state, e) < 0 ||
 	    make_tokens(request->front, session, tokens, e) < 0) {
 		json_decref(tokens);
 		if (session)

@@ -83,15 +83,14 @@ static void undo(struct session *session)
 	co_unshield();
 }
 
-int birth_create(struct front *front, const json_t *asked, const char *owner, const char *request_id, struct session **out,
+int birth_create(struct front *front, json_t *spec, const char *owner, const char *request_id, struct session **out,
                  json_t **state, struct err *e)
 {
-	json_auto_t *spec = NULL, *manifest = NULL;
+	json_auto_t *manifest = NULL;
 	struct session *session;
 	char id[SESSION_ID_SIZE];
 
-	if (spec_complete(asked, &spec, e) < 0 ||
-	    images_read(front->images, json_string_value(json_object_get(spec, "image")), &manifest, e) < 0 ||
+	if (images_read(front->images, json_string_value(json_object_get(spec, "image")), &manifest, e) < 0 ||
 	    spec_check_apps(spec, manifest, e) < 0)
 		return -1;
 	if (sessions_count_live(&front->sessions) >= front->sessions.max_live)

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Making a session: from a caller's spec to a desktop that is ready, or nothing at all. Owner: session/front. One thread. */
+/* Making a session: from a spec to a desktop that is ready, or nothing at all. Owner: session/front. One thread. */
 #ifndef FRONT_BIRTH_H
 #define FRONT_BIRTH_H
 
 #include "session/front/front.h"
 
 /*
- * Runs in a coroutine. Checks the spec, has the warden build the session, waits until the stage says that the desktop is painted and
+ * Runs in a coroutine. `spec` is as spec_complete makes it. Has the warden build the session, waits until the stage says that the desktop is painted and
  * the apps have mapped their windows. *out has a reference for the caller, *state is what the stage says of itself (the caller's). On
- * failure, and when the coroutine is cancelled, everything made is gone again when it returns. Errors: those of spec_complete,
- * images_read, warden_start, stage_ask; ERR_LIMIT when there are as many sessions as may be.
+ * failure, and when the coroutine is cancelled, everything made is gone again when it returns. Errors: those of images_read,
+ * warden_start, stage_ask; ERR_LIMIT when there are as many sessions as may be.
  */
-int birth_create(struct front *front, const json_t *asked, const char *owner, const char *request_id, struct session **out,
+int birth_create(struct front *front, json_t *spec, const char *owner, const char *request_id, struct session **out,
                  json_t **state, struct err *e);
 
 #endif

@@ -64,18 +64,23 @@ void reply_text(struct reply *reply, const char *type, const char *text, size_t 
 	reply->len = len;
 }
 
-void reply_refusal(struct reply *reply, const struct err *e, const char *request_id)
+void reply_refusal(struct reply *reply, const struct faults *faults, const char *request_id)
 {
-	const struct err_info *info = err_info(e->code);
+	enum err_code code = faults->list[0].code;
+	const struct err_info *info = err_info(code);
+	json_auto_t *problem = problem_of_faults(faults, request_id);
+	char *body = json_dumps(problem, JSON_COMPACT);
 	json_t *headers = json_incref(reply->headers);
 
+	if (!body)
+		DIE("a problem object that is no JSON");
 	clear(reply);
 	reply->headers = headers;
 	reply->status = info->status;
 	reply->type = PROBLEM_MEDIA_TYPE;
-	reply->body = problem_text(e, request_id);
+	reply->body = body;
 	reply->len = strlen(reply->body);
-	if (e->code == ERR_UNAUTHORIZED)
+	if (code == ERR_UNAUTHORIZED)
 		reply_header(reply, "WWW-Authenticate", "Bearer");
 	if (strcmp(info->fix, "later") == 0)
 		reply_header(reply, "Retry-After", "1");

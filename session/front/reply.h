@@ -10,7 +10,7 @@
 #include <microhttpd.h>
 #include <stdbool.h>
 
-#include "session/base/err.h"
+#include "session/base/faults.h"
 #include "session/front/stage.h"
 
 struct reply {
@@ -29,7 +29,7 @@ struct reply {
 void reply_json(struct reply *reply, int status, json_t *taken); /* the object's reference is taken */
 void reply_empty(struct reply *reply, int status);
 void reply_text(struct reply *reply, const char *type, const char *text, size_t len); /* 200; text stays the caller's */
-void reply_refusal(struct reply *reply, const struct err *e, const char *request_id);
+void reply_refusal(struct reply *reply, const struct faults *faults, const char *request_id); /* at least one */
 /* The stage's reply (taken): its status, type, headers and body. */
 void reply_relay(struct reply *reply, struct stage_reply *stream);
 

@@ -23,6 +23,28 @@ int request_json(const struct request *request, json_t **object, struct err *e)
 	return json_parse(request->body, request->body_len, object, e);
 }
 
+struct faults *request_faults(struct request *request)
+{
+	if (!request->faults.list)
+		request->faults = (struct faults){.list = util_alloc(LIMIT_FAULTS * sizeof(struct err)), .max = LIMIT_FAULTS};
+	return &request->faults;
+}
+
+int request_form(struct request *request, const struct form *form, json_t **object, struct err *e)
+{
+	json_auto_t *value = NULL;
+	struct faults *faults = request_faults(request);
+
+	if (request_json(request, &value, e) < 0)
+		return -1;
+	if (form_check_all(form, value, "", NULL, faults) < 0) {
+		*e = faults->list[0];
+		return -1;
+	}
+	*object = json_incref(value);
+	return 0;
+}
+
 /* --- the head --- */
 
 struct reading {
@@ -240,16 +262,22 @@ static ssize_t read_stream(void *cls, uint64_t pos, char *out, size_t max)
 	return MHD_CONTENT_READER_END_WITH_ERROR;
 }
 
+static void refuse(struct request *request)
+{
+	const struct faults one = {.list = &request->refusal, .max = 1, .n = 1};
+
+	if (request->refusal.code == ERR_INTERNAL)
+		log_err(LOG_ERROR, &request->refusal, "request %s", request->id);
+	reply_refusal(&request->reply, request->faults.n > 0 ? &request->faults : &one, request->id);
+}
+
 static enum MHD_Result answer(struct request *request, struct MHD_Connection *mhd)
 {
 	struct MHD_Response *response;
 	enum MHD_Result result;
 
-	if (request->refused) {
-		if (request->refusal.code == ERR_INTERNAL)
-			log_err(LOG_ERROR, &request->refusal, "request %s", request->id);
-		reply_refusal(&request->reply, &request->refusal, request->id);
-	}
+	if (request->refused)
+		refuse(request);
 	request->phase = REQUEST_ANSWERED;
 	response = reply_build(&request->reply, request->id, read_stream, request);
 	conn_sending(request->conn);
@@ -354,6 +382,7 @@ static void on_close(void *arg, struct MHD_Connection *mhd, void **context, enum
 	target_finish(&request->target);
 	free(request->raw_target);
 	free(request->body);
+	free(request->faults.list);
 	free(request);
 	*context = NULL;
 }

@@ -7,6 +7,7 @@
 #define FRONT_REQUEST_H
 
 #include "session/base/co.h"
+#include "session/base/json.h"
 #include "session/front/conn.h"
 #include "session/front/front.h"
 #include "session/front/head.h"
@@ -36,6 +37,7 @@ struct request {
 	size_t drained;              /* bytes of the body of a refused request */
 	bool refused;
 	struct err refusal;
+	struct faults faults;        /* of the body, when a route has looked for all of them */
 	struct co *co;               /* runs the route */
 	bool gone;                   /* the caller left while the request was suspended */
 	struct reply reply;
@@ -46,5 +48,11 @@ struct conns_ops request_ops(struct front *front);
 
 /* The JSON object of the body: ERR_BAD_JSON with the place of the fault. The caller's reference. */
 int request_json(const struct request *request, json_t **object, struct err *e);
+
+/* The same, checked by a form; the reply lists all of its faults. */
+int request_form(struct request *request, const struct form *form, json_t **object, struct err *e);
+
+/* Room for all faults of the body: when a route refuses with the first of them, the reply lists them all. */
+struct faults *request_faults(struct request *request);
 
 #endif

@@ -133,7 +133,7 @@ static bool is_offered(const struct offer *offer, const json_t *value)
 	return false;
 }
 
-static int check_offers(const json_t *spec, struct err *e)
+static void check_offers(const json_t *spec, struct faults *faults)
 {
 	for (size_t i = 0; i < ARRAY_LEN(offers); i++) {
 		const struct offer *offer = &offers[i];
@@ -145,10 +145,9 @@ static int check_offers(const json_t *spec, struct err *e)
 			continue;
 		text = json_is_string(value) ? util_strdup(json_string_value(value)) : json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
 		(void)snprintf(path, sizeof(path), "%s%s/%s", offer->group ? "/" : "", offer->group ? offer->group : "", offer->name);
-		return err_set(e, offer->code, path, "%s is not offered: %s",
-		               text ? err_quote(shown, sizeof(shown), text, strlen(text)) : "this", offer->why);
+		(void)err_set(faults_next(faults), offer->code, path, "%s is not offered: %s",
+		              text ? err_quote(shown, sizeof(shown), text, strlen(text)) : "this", offer->why);
 	}
-	return 0;
 }
 
 /* Adds the defaults of fields that are absent, in the forms below too. */
@@ -189,48 +188,45 @@ static void fill_dependent(json_t *spec)
 }
 
 /* The X server starts at the maximum, and nothing here makes it smaller yet. */
-static int check_maximum(const char *path, long max, long start, struct err *e)
+static void check_maximum(const char *path, long max, long start, struct faults *faults)
 {
 	if (max < start)
-		return err_set(e, ERR_BAD_FIELD, path, "%ld is below the size of %ld at the start", max, start);
+		(void)err_set(faults_next(faults), ERR_BAD_FIELD, path, "%ld is below the size of %ld at the start", max, start);
 	if (max > start)
-		return err_set(e, ERR_UNSUPPORTED, path, "%ld is not offered: this version does not resize, it must be the %ld of the start", max,
-		               start);
-	return 0;
+		(void)err_set(faults_next(faults), ERR_UNSUPPORTED, path,
+		              "%ld is not offered: this version does not resize, it must be the %ld of the start", max, start);
 }
 
-static int check_between(const json_t *spec, struct err *e)
+static void check_between(const json_t *spec, struct faults *faults)
 {
 	const json_t *display = json_object_get(spec, "display"), *limits = json_object_get(spec, "limits");
 	long width = form_int(display, "width", 0), height = form_int(display, "height", 0);
 	long memory_mb = form_int(limits, "memory_mb", 0), disk_mb = form_int(limits, "disk_mb", 0);
 
-	if (check_maximum("/display/max_width", form_int(display, "max_width", 0), width, e) < 0 ||
-	    check_maximum("/display/max_height", form_int(display, "max_height", 0), height, e) < 0)
-		return -1;
+	check_maximum("/display/max_width", form_int(display, "max_width", 0), width, faults);
+	check_maximum("/display/max_height", form_int(display, "max_height", 0), height, faults);
 	if (disk_mb > memory_mb / 2)
-		return err_set(e, ERR_BAD_FIELD, "/limits/disk_mb", "%ld is more than half of memory_mb, which is %ld: files are in memory",
-		               disk_mb, memory_mb);
-	return 0;
+		(void)err_set(faults_next(faults), ERR_BAD_FIELD, "/limits/disk_mb",
+		              "%ld is more than half of memory_mb, which is %ld: files are in memory", disk_mb, memory_mb);
 }
 
-static int check_env(json_t *env, struct err *e)
+static void check_env(json_t *env, struct faults *faults)
 {
 	const char *name;
 	json_t *value;
 	size_t total = 0;
+	struct err e;
 
 	json_object_foreach(env, name, value) {
-		if (variable_check_session(name, e) < 0)
-			return -1;
+		if (variable_check_session(name, &e) < 0)
+			faults_add(faults, &e, "");
 		total += strlen(name) + json_string_length(value) + 2;
 	}
 	if (total > LIMIT_ENV_BYTES)
-		return err_set(e, ERR_BAD_FIELD, "/env", "it has %zu bytes; at most %d are allowed", total, LIMIT_ENV_BYTES);
-	return 0;
+		(void)err_set(faults_next(faults), ERR_BAD_FIELD, "/env", "it has %zu bytes; at most %d are allowed", total, LIMIT_ENV_BYTES);
 }
 
-static int check_labels(json_t *labels, struct err *e)
+static void check_labels(json_t *labels, struct faults *faults)
 {
 	const char *name;
 	json_t *value;
@@ -238,25 +234,36 @@ static int check_labels(json_t *labels, struct err *e)
 
 	json_object_foreach(labels, name, value)
 		if (!*name || strlen(name) > LIMIT_LABEL_BYTES || json_string_length(value) > LIMIT_LABEL_BYTES)
-			return err_set(e, ERR_BAD_FIELD, "/labels", "the label %s is refused: name and value have at most %d bytes, the name at least 1",
-			               err_quote(shown, sizeof(shown), name, strlen(name)), LIMIT_LABEL_BYTES);
+			(void)err_set(faults_next(faults), ERR_BAD_FIELD, "/labels",
+			              "the label %s is refused: name and value have at most %d bytes, the name at least 1",
+			              err_quote(shown, sizeof(shown), name, strlen(name)), LIMIT_LABEL_BYTES);
+}
+
+int spec_complete_all(const json_t *asked, json_t **spec, struct faults *faults)
+{
+	json_auto_t *made = NULL;
+	size_t before = faults->n;
+
+	if (form_check_all(&spec_form, asked, "", NULL, faults) < 0)
+		return -1;
+	made = json_deep_copy(asked);
+	fill(&spec_form, made);
+	fill_dependent(made);
+	check_between(made, faults);
+	check_env(json_object_get(made, "env"), faults);
+	check_labels(json_object_get(made, "labels"), faults);
+	check_offers(made, faults);
+	if (faults->n > before)
+		return -1;
+	*spec = json_incref(made);
 	return 0;
 }
 
 int spec_complete(const json_t *asked, json_t **spec, struct err *e)
 {
-	json_auto_t *made = NULL;
+	struct faults one = {.list = e, .max = 1};
 
-	if (form_check(&spec_form, asked, "", NULL, e) < 0)
-		return -1;
-	made = json_deep_copy(asked);
-	fill(&spec_form, made);
-	fill_dependent(made);
-	if (check_between(made, e) < 0 || check_env(json_object_get(made, "env"), e) < 0 ||
-	    check_labels(json_object_get(made, "labels"), e) < 0 || check_offers(made, e) < 0)
-		return -1;
-	*spec = json_incref(made);
-	return 0;
+	return spec_complete_all(asked, spec, &one);
 }
 
 static bool has_app(const json_t *catalogue, const char *name)

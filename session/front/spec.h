@@ -15,9 +15,12 @@
 extern const struct form spec_form;
 
 /*
- * Checks the caller's object and makes the whole spec, with every field (the caller's reference). Errors: those of form_check,
- * ERR_BAD_FIELD for rules between fields, ERR_UNSUPPORTED and ERR_TIER_UNAVAILABLE for what is not offered.
+ * Checks the caller's object and makes the whole spec, with every field (the caller's reference). -1 with the faults added: those of
+ * form_check_all, or else ERR_BAD_FIELD for rules between fields, ERR_UNSUPPORTED and ERR_TIER_UNAVAILABLE for what is not offered.
  */
+int spec_complete_all(const json_t *asked, json_t **spec, struct faults *faults);
+
+/* The same for who wants the first fault only. */
 int spec_complete(const json_t *asked, json_t **spec, struct err *e);
 
 /* Checks what depends on the image: that its catalogue has the apps. ERR_BAD_FIELD at /apps/N, with the names that there are. */

@@ -253,10 +253,11 @@ static void act_checked(struct stage *stage, struct call *call, const struct bat
 void act_call(struct stage *stage, struct call *call)
 {
 	struct batch *batch = util_zalloc(sizeof(*batch));
-	struct batch_faults faults;
+	struct err list[LIMIT_FAULTS];
+	struct faults faults = {.list = list, .max = LIMIT_FAULTS};
 
 	if (batch_read(batch, call->body, call->body_len, stage->sets, stage->n_sets, stage->space, stage->ends.native, &faults) < 0) {
-		call_refuse_all(call, faults.list, faults.n);
+		call_refuse_all(call, &faults);
 	} else {
 		act_checked(stage, call, batch);
 		batch_free(batch);

@@ -115,17 +115,24 @@ json_t *batch_map(const struct form *form, const json_t *fields, struct space fr
 	return mapped;
 }
 
-/* One action; paths in *e are relative to it. On failure the step holds nothing. */
-static int read_step(struct batch_step *step, const json_t *action, const struct action_set *sets, size_t n_sets, struct space space,
-                     struct space native, struct err *e)
+/* One action, whose pointer is `path`. On failure the step holds nothing. */
+static int read_step(struct batch_step *step, const json_t *action, const char *path, const struct action_set *sets, size_t n_sets,
+                     struct space space, struct space native, struct faults *faults)
 {
 	struct batch_step read = {0};
+	size_t before = faults->n;
+	struct err e;
 
-	if (find_row(action, sets, n_sets, &read, e) < 0)
+	if (find_row(action, sets, n_sets, &read, &e) < 0) {
+		faults_add(faults, &e, path);
 		return -1;
+	}
 	read.asked = copy_of(action);
 	json_object_del(read.asked, "action");
-	if (form_check(&read.row->form, read.asked, "", &space, e) < 0 || (read.row->check && read.row->check(read.home, read.asked, e) < 0)) {
+	if (form_check_all(&read.row->form, read.asked, path, &space, faults) == 0 && read.row->check &&
+	    read.row->check(read.home, read.asked, &e) < 0)
+		faults_add(faults, &e, path);
+	if (faults->n > before) {
 		json_decref(read.asked);
 		return -1;
 	}
@@ -134,35 +141,43 @@ static int read_step(struct batch_step *step, const json_t *action, const struct
 	return 0;
 }
 
-static int check_observe(const json_t *body, struct space space, struct err *e)
+static void check_observe(const json_t *body, struct space space, struct faults *faults)
 {
 	const json_t *observe = json_object_get(body, "observe");
+	struct err e;
 
 	if (!observe || json_is_boolean(observe))
-		return 0;
-	if (!json_is_object(observe))
-		return err_set(e, ERR_BAD_FIELD, "/observe", "observe must be true, false or an object");
-	if (form_check(&forms_observe, observe, "/observe", &space, e) < 0)
-		return -1;
-	if (display_check_space(observe, "space", e) < 0) {
-		err_prefix(e, "/observe");
-		return -1;
+		return;
+	if (!json_is_object(observe)) {
+		(void)err_set(faults_next(faults), ERR_BAD_FIELD, "/observe", "observe must be true, false or an object");
+		return;
 	}
-	return 0;
+	(void)form_check_all(&forms_observe, observe, "/observe", &space, faults);
+	if (display_check_space(observe, "space", &e) < 0)
+		faults_add(faults, &e, "/observe");
 }
 
-/* Everything but the actions themselves. */
-static int read_envelope(struct batch *batch, const char *body, size_t len, struct space space, struct space native, struct err *e)
+/* Everything but the actions themselves. False if coordinates have no meaning, or there is nothing more to check. */
+static bool check_envelope(struct batch *batch, struct space space, struct space native, struct faults *faults)
 {
-	const json_t *observe;
+	struct err e;
 
-	if (json_parse(body, len, &batch->body, e) < 0 || form_check(&forms_act, batch->body, "", NULL, e) < 0 ||
-	    display_check_space(batch->body, "space", e) < 0)
-		return -1;
+	(void)form_check_all(&forms_act, batch->body, "", NULL, faults);
+	if (!json_is_object(batch->body))
+		return false;
+	if (display_check_space(batch->body, "space", &e) < 0) {
+		faults_add(faults, &e, "");
+		return false;
+	}
 	batch->space = display_read_space(batch->body, "space", native, space);
-	if (check_observe(batch->body, batch->space, e) < 0)
-		return -1;
-	observe = json_object_get(batch->body, "observe");
+	check_observe(batch->body, batch->space, faults);
+	return true;
+}
+
+static void read_envelope(struct batch *batch)
+{
+	const json_t *observe = json_object_get(batch->body, "observe");
+
 	if (json_is_true(observe))
 		json_object_set_new(batch->body, "observe", json_object());
 	if (json_is_false(observe))
@@ -170,38 +185,42 @@ static int read_envelope(struct batch *batch, const char *body, size_t len, stru
 	batch->observe = json_object_get(batch->body, "observe");
 	batch->timeout_ms = form_int(batch->body, "timeout_ms", LIMIT_CALL_DEFAULT_MS);
 	batch->check_only = form_bool(batch->body, "check_only", false);
-	return 0;
 }
 
-int batch_read(struct batch *batch, const char *body, size_t len, const struct action_set *sets, size_t n_sets, struct space space,
-              struct space native, struct batch_faults *faults)
+static void read_actions(struct batch *batch, const struct action_set *sets, size_t n_sets, struct space native, struct faults *faults)
 {
 	const json_t *action;
 	size_t i;
 
+	json_array_foreach(json_object_get(batch->body, "actions"), i, action) {
+		char path[32];
+
+		(void)snprintf(path, sizeof(path), "/actions/%zu", i);
+		/* What is no object is a fault of the envelope already, and so is a list that is too long. */
+		if (i >= LIMIT_ACTIONS || faults_full(faults))
+			break;
+		if (!json_is_object(action))
+			continue;
+		batch->n_steps += read_step(&batch->steps[batch->n_steps], action, path, sets, n_sets, batch->space, native, faults) == 0;
+	}
+}
+
+int batch_read(struct batch *batch, const char *body, size_t len, const struct action_set *sets, size_t n_sets, struct space space,
+              struct space native, struct faults *faults)
+{
+	size_t before = faults->n;
+
 	batch->body = NULL;
 	batch->n_steps = 0;
-	faults->n = 0;
-	if (read_envelope(batch, body, len, space, native, &faults->list[0]) < 0) {
-		faults->n = 1;
-		batch_free(batch);
+	if (json_parse(body, len, &batch->body, faults_next(faults)) < 0)
 		return -1;
-	}
-	json_array_foreach(json_object_get(batch->body, "actions"), i, action) {
-		struct err *e = &faults->list[faults->n];
-		char prefix[32];
-
-		if (read_step(&batch->steps[batch->n_steps], action, sets, n_sets, batch->space, native, e) == 0) {
-			batch->n_steps++;
-			continue;
-		}
-		(void)snprintf(prefix, sizeof(prefix), "/actions/%zu", i);
-		err_prefix(e, prefix);
-		if (++faults->n == LIMIT_FAULTS)
-			break;
-	}
-	if (faults->n == 0)
+	faults->n = before;
+	if (check_envelope(batch, space, native, faults))
+		read_actions(batch, sets, n_sets, native, faults);
+	if (faults->n == before) {
+		read_envelope(batch);
 		return 0;
+	}
 	batch_free(batch);
 	return -1;
 }

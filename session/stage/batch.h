@@ -28,18 +28,12 @@ struct batch {
 	int64_t timeout_ms;
 };
 
-/* What went wrong, one fault per action at most. */
-struct batch_faults {
-	struct err list[LIMIT_FAULTS];
-	size_t n;
-};
-
 /*
  * Reads an act object: form, envelope, every action by its row and its row's check. `space` is the session's. 0, or -1 with at least one
- * fault, and nothing to free.
+ * fault added to *faults, which has room for that, and nothing to free.
  */
 int batch_read(struct batch *batch, const char *body, size_t len, const struct action_set *sets, size_t n_sets, struct space space,
-              struct space native, struct batch_faults *faults);
+              struct space native, struct faults *faults);
 void batch_free(struct batch *batch);
 
 /* A copy of an action's fields with the coordinates mapped from one space to another; the caller's reference. */

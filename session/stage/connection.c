@@ -235,22 +235,27 @@ void call_reply_json(struct call *call, int status, const json_t *value)
 	call_reply(call, status, "application/json", NULL, text, strlen(text));
 }
 
-void call_refuse(struct call *call, const struct err *e)
+static void refuse(struct call *call, enum err_code code, const json_t *problem)
 {
-	call_refuse_all(call, e, 1);
-}
+	auto_free char *text = json_dumps(problem, JSON_COMPACT);
 
-void call_refuse_all(struct call *call, const struct err *faults, size_t n)
-{
-	json_auto_t *problem = problem_create(&faults[0], call->request_id);
-	auto_free char *text = NULL;
-
-	for (size_t i = 1; i < n; i++)
-		problem_add(problem, &faults[i]);
-	text = json_dumps(problem, JSON_COMPACT);
 	if (!text)
 		DIE("a problem that is no JSON");
-	call_reply(call, err_info(faults[0].code)->status, PROBLEM_MEDIA_TYPE, NULL, text, strlen(text));
+	call_reply(call, err_info(code)->status, PROBLEM_MEDIA_TYPE, NULL, text, strlen(text));
+}
+
+void call_refuse(struct call *call, const struct err *e)
+{
+	json_auto_t *problem = problem_create(e, call->request_id);
+
+	refuse(call, e->code, problem);
+}
+
+void call_refuse_all(struct call *call, const struct faults *faults)
+{
+	json_auto_t *problem = problem_of_faults(faults, call->request_id);
+
+	refuse(call, faults->list[0].code, problem);
 }
 
 void call_finish(struct call *call)

@@ -9,7 +9,7 @@
 #include <jansson.h>
 
 #include "session/base/co.h"
-#include "session/base/err.h"
+#include "session/base/faults.h"
 #include "session/base/loop.h"
 
 enum role {
@@ -55,7 +55,7 @@ size_t connections_queued(const struct connections *connections);
 void call_reply(struct call *call, int status, const char *media_type, const json_t *headers, const void *body, size_t len);
 void call_reply_json(struct call *call, int status, const json_t *value);
 void call_refuse(struct call *call, const struct err *e);
-void call_refuse_all(struct call *call, const struct err *faults, size_t n); /* n >= 1; the first is the problem */
+void call_refuse_all(struct call *call, const struct faults *faults); /* at least one; the first is the problem */
 
 /* The call is over: frees it, and the connection takes the next one. A call that was not answered is answered with ERR_INTERNAL. */
 void call_finish(struct call *call);

@@ -367,6 +367,27 @@ static void test_bad_fields(void **state)
 	}
 }
 
+/* All faults, in the order of the body, then what is missing; no more than there is room for. */
+static void test_all_faults(void **state)
+{
+	static const char text[] = "{\"int\":-6,\"no\":1,\"keys\":[1,\"a\",2],\"object\":{\"a/b~c\":1},\"list\":[{\"size\":0},{\"size\":1},{}],"
+				   "\"map\":{\"a\":1,\"b\":2},\"rect\":{\"x\":-1,\"width\":1},\"path\":[[0,0],[-1,-1]],\"bool\":true}";
+	static const char *const paths[] = {"/int", "/no", "/keys/0", "/keys/2", "/object/a~1b~0c", "/object/size", "/list", "/map/a", "/map/b",
+					    "/rect/x", "/rect/y", "/rect/height", "/path/1/0", "/path/1/1"};
+	json_auto_t *value = json_loads(text, 0, NULL);
+	struct err list[20];
+
+	(void)state;
+	for (size_t room = 1; room <= ARRAY_LEN(list); room++) {
+		struct faults found = {.list = list, .max = room};
+
+		assert_int_equal(form_check_all(&every, value, "", &space, &found), -1);
+		assert_int_equal(found.n, room < ARRAY_LEN(paths) ? room : ARRAY_LEN(paths));
+		for (size_t i = 0; i < found.n; i++)
+			assert_string_equal(list[i].path, paths[i]);
+	}
+}
+
 /* Names as long as a caller likes: the pointer is cut, stays UTF-8 and never ends inside an escape. */
 static void test_long_pointers(void **state)
 {
@@ -517,7 +538,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_faults_of_form), cmocka_unit_test(test_good_values),   cmocka_unit_test(test_nul_is_kept),
 		cmocka_unit_test(test_depth),          cmocka_unit_test(test_large_bodies),  cmocka_unit_test(test_good_fields),
-		cmocka_unit_test(test_bad_fields),     cmocka_unit_test(test_long_pointers), cmocka_unit_test(test_full_pointer),
+		cmocka_unit_test(test_bad_fields),     cmocka_unit_test(test_all_faults), cmocka_unit_test(test_long_pointers), cmocka_unit_test(test_full_pointer),
 		cmocka_unit_test(test_many_names),     cmocka_unit_test(test_schema),        cmocka_unit_test(test_values),
 		cmocka_unit_test(test_actions),
 	};

@@ -78,21 +78,31 @@ static void test_later_says_when(void **state)
 
 static void test_several_faults(void **state)
 {
-	struct err first = {0}, second = {0};
+	struct err list[2], other;
+	struct faults faults = {.list = list, .max = 2};
 
 	(void)state;
-	err_set(&first, ERR_BAD_FIELD, "/actions/0/x", "first");
-	err_set(&second, ERR_UNKNOWN_FIELD, "/actions/1/foo", "second");
-	json_t *p = problem_create(&first, NULL);
+	err_set(faults_next(&faults), ERR_BAD_FIELD, "/actions/0/x", "first");
+	json_t *alone = problem_of_faults(&faults, NULL);
 
-	problem_add(p, &second);
-	problem_add(p, &second);
+	assert_null(json_object_get(alone, "errors"));
+	json_decref(alone);
+	err_set(&other, ERR_UNKNOWN_FIELD, "/foo", "second");
+	assert_false(faults_full(&faults));
+	faults_add(&faults, &other, "/actions/1");
+	assert_true(faults_full(&faults));
+	faults_add(&faults, &other, "");
+	assert_null(faults_next(&faults));
+	json_t *p = problem_of_faults(&faults, NULL);
+
+	assert_string_equal(text_of(p, "pointer"), "/actions/0/x");
 	json_t *errors = json_object_get(p, "errors");
 
-	assert_int_equal(json_array_size(errors), 3);
+	assert_int_equal(json_array_size(errors), 2);
 	assert_string_equal(text_of(json_array_get(errors, 0), "pointer"), "/actions/0/x");
 	assert_string_equal(text_of(json_array_get(errors, 0), "code"), "bad_field");
 	assert_string_equal(text_of(json_array_get(errors, 1), "code"), "unknown_field");
+	assert_string_equal(text_of(json_array_get(errors, 1), "pointer"), "/actions/1/foo");
 	assert_string_equal(text_of(json_array_get(errors, 1), "detail"), "second");
 	json_decref(p);
 }

@@ -97,6 +97,24 @@ static void test_little_memory_has_a_small_disk(void **state)
 	refuse("{\"limits\":{\"memory_mb\":512,\"disk_mb\":257}}", ERR_BAD_FIELD, "/limits/disk_mb");
 }
 
+/* What the rules between fields and this version's offers refuse is listed together, too. */
+static void test_all_faults(void **state)
+{
+	json_auto_t *asked = json_loads("{\"isolation\":\"vm\",\"display\":{\"max_width\":1279,\"gl\":true},\"limits\":{\"memory_mb\":256,\"disk_mb\":200},"
+					"\"env\":{\"A B\":\"\",\"1\":\"\"},\"labels\":{\"\":\"\"}}", 0, NULL);
+	static const char *const paths[] = {"/display/max_width", "/limits/disk_mb", "/env", "/env", "/labels", "/isolation", "/display/gl"};
+	struct err list[LIMIT_FAULTS];
+	struct faults faults = {.list = list, .max = LIMIT_FAULTS};
+	json_t *spec = NULL;
+
+	(void)state;
+	assert_int_equal(spec_complete_all(asked, &spec, &faults), -1);
+	assert_null(spec);
+	assert_int_equal(faults.n, ARRAY_LEN(paths));
+	for (size_t i = 0; i < ARRAY_LEN(paths); i++)
+		assert_string_equal(list[i].path, paths[i]);
+}
+
 static void test_faults(void **state)
 {
 	static const struct {
@@ -290,6 +308,7 @@ int main(void)
 		cmocka_unit_test(test_what_the_caller_says_stays),
 		cmocka_unit_test(test_little_memory_has_a_small_disk),
 		cmocka_unit_test(test_faults),
+		cmocka_unit_test(test_all_faults),
 		cmocka_unit_test(test_what_is_not_given_is_refused),
 		cmocka_unit_test(test_what_is_not_in_force_is_named),
 		cmocka_unit_test(test_bounds),

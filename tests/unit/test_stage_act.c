@@ -39,7 +39,8 @@ static const struct action_row poke_rows[] = {
 static const struct space native = {1920, 1080};
 
 static struct batch batch;
-static struct batch_faults faults;
+static struct err fault_list[LIMIT_FAULTS];
+static struct faults faults;
 
 static int read_in(struct space space, const char *body)
 {
@@ -49,6 +50,7 @@ static int read_in(struct space space, const char *body)
 		{display_rows, display_n_rows, NULL},
 	};
 
+	faults = (struct faults){.list = fault_list, .max = LIMIT_FAULTS};
 	return batch_read(&batch, body, strlen(body), sets, ARRAY_LEN(sets), space, native, &faults);
 }
 
@@ -197,7 +199,7 @@ static void test_near_names(void **state)
 	assert_non_null(strstr(faults.list[0].msg, "GET /v1/actions"));
 }
 
-/* Every action's first fault is told, up to a limit. */
+/* Every fault of every action and of what is around them is told, up to a limit. */
 static void test_all_faults(void **state)
 {
 	char body[4096] = "{\"actions\":[{\"action\":\"nothing\"},{\"action\":\"wait\",\"duration_ms\":1},{\"action\":\"wait\"}]}";
@@ -206,6 +208,15 @@ static void test_all_faults(void **state)
 	refuse(body, ERR_UNKNOWN_ACTION, "/actions/0/action");
 	assert_int_equal(faults.n, 2);
 	assert_string_equal(faults.list[1].path, "/actions/2/duration_ms");
+	refuse("{\"actions\":[{\"action\":\"poke\",\"y\":-1,\"z\":1},{\"action\":\"poke\",\"x\":1,\"y\":2,\"path\":[[0,0],[1],[0,\"1\"]]},7],"
+	       "\"timeout_ms\":0,\"observe\":{\"quiet_ms\":-1,\"picture\":\"no\"}}",
+	       ERR_BAD_FIELD, "/actions/2");
+	static const char *const paths[] = {"/actions/2", "/timeout_ms", "/observe/quiet_ms", "/observe/picture", "/actions/0/y", "/actions/0/z",
+	                                    "/actions/0/x", "/actions/1/path/1", "/actions/1/path/2/1"};
+
+	assert_int_equal(faults.n, ARRAY_LEN(paths));
+	for (size_t i = 0; i < ARRAY_LEN(paths); i++)
+		assert_string_equal(faults.list[i].path, paths[i]);
 	(void)snprintf(body, sizeof(body), "{\"actions\":[{}");
 	for (int i = 0; i < 100; i++)
 		strcat(body, ",{}");
