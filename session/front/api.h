@@ -27,4 +27,9 @@ int api_act(struct request *request, struct err *e);
 int api_cancel(struct request *request, struct err *e);
 int api_screenshot(struct request *request, struct err *e);
 
+/* Tokens of a session (api_tokens.c). */
+int api_make_token(struct request *request, struct err *e);
+int api_list_tokens(struct request *request, struct err *e);
+int api_revoke_token(struct request *request, struct err *e);
+
 #endif

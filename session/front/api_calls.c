@@ -9,8 +9,10 @@
 /* After the limit of a call itself: its stage answers, or is stuck. */
 #define CALL_GRACE_MS 10000
 
-int calls_refuse_ended(const struct session *session, struct err *e)
+int calls_check_ended(const struct session *session, struct err *e)
 {
+	if (session->state == SESSION_STARTING || session->state == SESSION_READY)
+		return 0;
 	return err_set(e, ERR_GONE, NULL, "the session is %s: %s", session_state_name(session->state), session->reason);
 }
 
@@ -19,7 +21,7 @@ int calls_explain_end(struct session *session, struct err *e)
 	struct err ignored;
 
 	if (e->code == ERR_GONE && session_wait_end(session, util_now_ms() + LIMIT_STATE_MS, &ignored) == 0)
-		return calls_refuse_ended(session, e);
+		return calls_check_ended(session, e);
 	return -1;
 }
 
@@ -34,8 +36,8 @@ static int call_stage(struct request *request, const char *name, int64_t limit_m
 
 	if (session->state == SESSION_STARTING)
 		return err_set(e, ERR_NOT_READY, NULL, "the session is still starting");
-	if (session->state != SESSION_READY)
-		return calls_refuse_ended(session, e);
+	if (calls_check_ended(session, e) < 0)
+		return -1;
 	if (stage_call(session->stage, &call, util_now_ms() + limit_ms, reply, e) < 0)
 		return calls_explain_end(session, e);
 	return 0;

@@ -16,9 +16,10 @@ static int make_tokens(struct front *front, const struct session *session, json_
 	static const enum role roles[] = {ROLE_AGENT, ROLE_VIEWER, ROLE_CONTROLLER};
 
 	for (size_t i = 0; i < ARRAY_LEN(roles); i++) {
+		struct token_info info = {.role = roles[i], .session = session->id};
 		char *token;
 
-		if (tokens_make(front->tokens, roles[i], session->id, 0, &token, e) < 0)
+		if (tokens_make(front->tokens, &info, &token, e) < 0)
 			return -1;
 		(void)json_object_set_new(tokens, role_name(roles[i]), json_string(token));
 		tokens_wipe(token);

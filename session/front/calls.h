@@ -5,8 +5,8 @@
 
 #include "session/front/sessions.h"
 
-/* ERR_GONE with the session's end. */
-int calls_refuse_ended(const struct session *session, struct err *e);
+/* ERR_GONE with the session's end, unless it lives. */
+int calls_check_ended(const struct session *session, struct err *e);
 
 /*
  * For a call that failed with *e: a stage that goes is noticed before the warden says why its session ended, and that is worth

@@ -15,6 +15,8 @@
 #define FRONT_IMAGES "/images"
 #define FRONT_RUN "/run"
 
+struct request;
+
 struct front {
 	struct loop *loop;
 	struct store *store;
@@ -23,6 +25,7 @@ struct front {
 	struct sessions sessions;
 	struct hosts hosts;
 	const char *images; /* the folder of the manifests */
+	struct request *requests; /* those at work in a coroutine or with a reply of a stage */
 	bool stopping;
 };
 

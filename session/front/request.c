@@ -276,6 +276,10 @@ static enum MHD_Result answer(struct request *request, struct MHD_Connection *mh
 	struct MHD_Response *response;
 	enum MHD_Result result;
 
+	if (request->refused && request->revoked) {
+		request->faults.n = 0;
+		(void)err_set(&request->refusal, ERR_UNAUTHORIZED, NULL, "this token was revoked while the call ran");
+	}
 	if (request->refused)
 		refuse(request);
 	request->phase = REQUEST_ANSWERED;
@@ -303,11 +307,43 @@ static void run_in_coroutine(void *arg)
 	conn_resume(request->conn);
 }
 
+static void join_working(struct request *request)
+{
+	request->place = &request->front->requests;
+	request->next = *request->place;
+	if (request->next)
+		request->next->place = &request->next;
+	*request->place = request;
+}
+
+static void leave_working(struct request *request)
+{
+	if (!request->place)
+		return;
+	*request->place = request->next;
+	if (request->next)
+		request->next->place = request->place;
+}
+
+void request_revoke(struct front *front, const char *session, const char *token_id)
+{
+	for (struct request *request = front->requests; request; request = request->next) {
+		if (strcmp(request->who.session, session) != 0 || strcmp(request->who.name, token_id) != 0)
+			continue;
+		request->revoked = true;
+		if (request->co)
+			co_cancel(request->co);
+		else if (request->phase == REQUEST_ANSWERED && request->reply.stream)
+			on_gone(request);
+	}
+}
+
 static enum MHD_Result work(struct request *request, struct MHD_Connection *mhd)
 {
 	request->phase = REQUEST_WORKING;
 	conn_working(request->conn);
 	if (!request->refused && (request->route->flags & ROUTE_WAITS)) {
+		join_working(request);
 		request->co = co_start(request->front->loop, run_in_coroutine, request);
 		conn_suspend(request->conn, on_gone, request);
 		return MHD_YES;
@@ -375,6 +411,7 @@ static void on_close(void *arg, struct MHD_Connection *mhd, void **context, enum
 		return;
 	if (request->born && code != MHD_REQUEST_TERMINATED_COMPLETED_OK)
 		session_end(request->born, "caller_left");
+	leave_working(request);
 	conn_idle(request->conn);
 	reply_finish(&request->reply);
 	session_unref(request->session);

@@ -40,11 +40,16 @@ struct request {
 	struct faults faults;        /* of the body, when a route has looked for all of them */
 	struct co *co;               /* runs the route */
 	bool gone;                   /* the caller left while the request was suspended */
+	bool revoked;                /* its token was, meanwhile */
+	struct request *next, **place; /* in the list of those at work, see request_revoke; place NULL: not in it */
 	struct reply reply;
 };
 
 /* The callbacks of libmicrohttpd; `arg` of the ops is the struct front. */
 struct conns_ops request_ops(struct front *front);
+
+/* Stops what runs with this token of a session: calls are refused as they stand, replies that are still being sent break off. */
+void request_revoke(struct front *front, const char *session, const char *token_id);
 
 /* The JSON object of the body: ERR_BAD_JSON with the place of the fault. The caller's reference. */
 int request_json(const struct request *request, json_t **object, struct err *e);

@@ -36,6 +36,9 @@ const struct route routes[] = {
 	{"POST", "/v1/sessions/{id}/cancel", ROUTE_WAITS, AGENT | MAKER, api_cancel, NULL, "stops the actions that run"},
 	{"GET", "/v1/sessions/{id}/screenshot", ROUTE_WAITS, AGENT | MAKER, api_screenshot, "format region space cursor",
 	 "a picture of the display"},
+	{"POST", "/v1/sessions/{id}/tokens", ROUTE_BODY, MAKER, api_make_token, NULL, "makes one more token for a session"},
+	{"GET", "/v1/sessions/{id}/tokens", 0, MAKER, api_list_tokens, NULL, "its tokens, but not their text"},
+	{"DELETE", "/v1/sessions/{id}/tokens/{token}", 0, MAKER, api_revoke_token, NULL, "revokes one of them at once"},
 };
 const size_t routes_n = ARRAY_LEN(routes);
 
@@ -52,7 +55,7 @@ int routes_check(const struct route *rows, size_t n_rows, struct err *e)
 	return 0;
 }
 
-/* Does the path of the row match? *id is the segment at {id}. */
+/* Does the path of the row match? Any segment does for one in braces; *id is that at {id}. */
 static bool matches(const char *path, const struct target *target, const char **id)
 {
 	size_t n = 0;
@@ -66,7 +69,7 @@ static bool matches(const char *path, const struct target *target, const char **
 			return false;
 		if (strncmp(path + 1, "{id}", len) == 0 && len == 4)
 			*id = segment;
-		else if (strlen(segment) != len || memcmp(segment, path + 1, len) != 0)
+		else if (path[1] != '{' && (strlen(segment) != len || memcmp(segment, path + 1, len) != 0))
 			return false;
 		path += len + 1;
 		n++;

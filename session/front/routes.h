@@ -23,7 +23,7 @@ enum route_flag {
 
 struct route {
 	const char *method;
-	const char *path;   /* "{id}" stands for a session's id, which is then the request's session */
+	const char *path;   /* "{id}" stands for a session's id, which is then the request's session; other names in braces for any segment */
 	unsigned int flags; /* enum route_flag */
 	unsigned int roles; /* ROLES_OF(…); agents, viewers, controllers and owners at their own sessions only */
 	/* Fills request->reply. 0, or -1 with the refusal in *e. */

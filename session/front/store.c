@@ -13,33 +13,25 @@ struct store {
 	sqlite3 *db;
 };
 
-static const char schema[] =
-	/* Its lock is held for as long as the front lives, and nothing is unlinked. FULL: on disk before the reply. */
-	"PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=TRUNCATE; PRAGMA synchronous=FULL; PRAGMA temp_store=MEMORY;"
+/* Its lock is held for as long as the front lives, and nothing is unlinked. FULL: on disk before the reply. */
+static const char settings[] = "PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=TRUNCATE; PRAGMA synchronous=FULL;"
+                               " PRAGMA temp_store=MEMORY;";
+
+/* What brings a file of version N (user_version) to N + 1. Only ever added to: files of every version are about. */
+static const char *const steps[] = {
 	"CREATE TABLE IF NOT EXISTS sessions(id TEXT PRIMARY KEY, image TEXT NOT NULL, owner TEXT NOT NULL, spec TEXT NOT NULL,"
 	" state TEXT NOT NULL, reason TEXT NOT NULL, isolation INTEGER NOT NULL, created_ms INTEGER NOT NULL,"
 	" expires_ms INTEGER NOT NULL, ended_ms INTEGER NOT NULL) WITHOUT ROWID;"
 	"CREATE TABLE IF NOT EXISTS tokens(hash BLOB PRIMARY KEY, role INTEGER NOT NULL, session TEXT NOT NULL,"
 	" expires_ms INTEGER NOT NULL) WITHOUT ROWID;"
-	"CREATE TABLE IF NOT EXISTS codes(hash BLOB PRIMARY KEY, expires_ms INTEGER NOT NULL) WITHOUT ROWID;"
-	"PRAGMA user_version=1;";
+	"CREATE TABLE IF NOT EXISTS codes(hash BLOB PRIMARY KEY, expires_ms INTEGER NOT NULL) WITHOUT ROWID;",
+	"ALTER TABLE tokens ADD COLUMN name TEXT NOT NULL DEFAULT '';"
+	"ALTER TABLE tokens ADD COLUMN created_ms INTEGER NOT NULL DEFAULT 0;",
+};
 
 static int failed(struct store *store, const char *what, struct err *e)
 {
 	return err_set(e, ERR_INTERNAL, NULL, "the front's store: %s: %s", what, sqlite3_errmsg(store->db));
-}
-
-struct store *store_open(const char *path, struct err *e)
-{
-	struct store *store = util_zalloc(sizeof(*store));
-
-	if (sqlite3_open_v2(path, &store->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK ||
-	    sqlite3_exec(store->db, schema, NULL, NULL, NULL) != SQLITE_OK) {
-		(void)failed(store, "opening it", e);
-		store_close(store);
-		return NULL;
-	}
-	return store;
 }
 
 void store_close(struct store *store)
@@ -89,6 +81,50 @@ static int run(struct store *store, void (*row)(void *arg, sqlite3_stmt *stateme
 	return ok ? 0 : -1;
 }
 
+static void on_version(void *arg, sqlite3_stmt *row)
+{
+	int64_t *version = arg;
+
+	*version = sqlite3_column_int64(row, 0);
+}
+
+/* One transaction: a front that dies meanwhile finds the file as it was. */
+static int upgrade(struct store *store, struct err *e)
+{
+	auto_free char *version = util_printf("PRAGMA user_version=%zu; COMMIT", ARRAY_LEN(steps));
+	int64_t from = 0;
+
+	if (run(store, on_version, &from, e, "PRAGMA user_version", "") < 0)
+		return -1;
+	if (from == (int64_t)ARRAY_LEN(steps))
+		return 0;
+	if (from < 0 || from > (int64_t)ARRAY_LEN(steps))
+		return err_set(e, ERR_INTERNAL, NULL, "the front's store is of a later version of this program");
+	if (sqlite3_exec(store->db, "BEGIN", NULL, NULL, NULL) != SQLITE_OK)
+		return failed(store, "opening it", e);
+	for (size_t i = (size_t)from; i < ARRAY_LEN(steps); i++)
+		if (sqlite3_exec(store->db, steps[i], NULL, NULL, NULL) != SQLITE_OK)
+			return failed(store, "bringing it up to this version", e);
+	return sqlite3_exec(store->db, version, NULL, NULL, NULL) == SQLITE_OK ? 0 : failed(store, "bringing it up to this version", e);
+}
+
+struct store *store_open(const char *path, struct err *e)
+{
+	struct store *store = util_zalloc(sizeof(*store));
+
+	if (sqlite3_open_v2(path, &store->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK ||
+	    sqlite3_exec(store->db, settings, NULL, NULL, NULL) != SQLITE_OK) {
+		(void)failed(store, "opening it", e);
+		store_close(store);
+		return NULL;
+	}
+	if (upgrade(store, e) < 0) {
+		store_close(store);
+		return NULL;
+	}
+	return store;
+}
+
 int store_put_session(struct store *store, const struct store_session *session, struct err *e)
 {
 	return run(store, NULL, NULL, e, "INSERT OR REPLACE INTO sessions VALUES(?,?,?,?,?,?,?,?,?,?)", "ssssssiiii", session->id,
@@ -105,8 +141,13 @@ int store_drop_session(struct store *store, const char *id, struct err *e)
 
 int store_put_token(struct store *store, const struct store_token *token, struct err *e)
 {
-	return run(store, NULL, NULL, e, "INSERT OR REPLACE INTO tokens VALUES(?,?,?,?)", "hisi", token->hash, (int64_t)token->role,
-	           token->session, token->expires_ms);
+	return run(store, NULL, NULL, e, "INSERT OR REPLACE INTO tokens VALUES(?,?,?,?,?,?)", "hisisi", token->hash, (int64_t)token->role,
+	           token->session, token->expires_ms, token->name, token->created_ms);
+}
+
+int store_drop_token(struct store *store, const uint8_t hash[STORE_HASH_BYTES], struct err *e)
+{
+	return run(store, NULL, NULL, e, "DELETE FROM tokens WHERE hash=?", "h", hash);
 }
 
 int store_drop_old_tokens(struct store *store, int64_t now_ms, struct err *e)
@@ -155,7 +196,9 @@ static void on_token(void *arg, sqlite3_stmt *row)
 {
 	const struct each_token *each = arg;
 	struct store_token token = {
-		.role = sqlite3_column_int(row, 1), .session = text_at(row, 2), .expires_ms = sqlite3_column_int64(row, 3)};
+		.role = sqlite3_column_int(row, 1), .session = text_at(row, 2), .expires_ms = sqlite3_column_int64(row, 3),
+		.name = text_at(row, 4), .created_ms = sqlite3_column_int64(row, 5),
+	};
 
 	if (sqlite3_column_bytes(row, 0) != STORE_HASH_BYTES)
 		return;
@@ -167,7 +210,7 @@ int store_each_token(struct store *store, void (*fn)(void *arg, const struct sto
 {
 	struct each_token each = {.fn = fn, .arg = arg};
 
-	return run(store, on_token, &each, e, "SELECT * FROM tokens", "");
+	return run(store, on_token, &each, e, "SELECT * FROM tokens ORDER BY created_ms, hash", "");
 }
 
 static void on_code(void *arg, sqlite3_stmt *row)

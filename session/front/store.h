@@ -28,10 +28,12 @@ struct store_token {
 	uint8_t hash[STORE_HASH_BYTES];
 	int role;            /* enum role */
 	const char *session; /* "" when it is of no session */
+	const char *name;    /* as its maker called it, or "" */
+	int64_t created_ms;
 	int64_t expires_ms;  /* 0: with its session */
 };
 
-/* NULL with *e when the file cannot be opened or is damaged. */
+/* NULL with *e when the file cannot be opened, is damaged or of a later version; one of an earlier version is brought up to this one. */
 struct store *store_open(const char *path, struct err *e);
 void store_close(struct store *store);
 
@@ -40,6 +42,7 @@ int store_put_session(struct store *store, const struct store_session *session, 
 /* Removes the row of a session and of its tokens. */
 int store_drop_session(struct store *store, const char *id, struct err *e);
 int store_put_token(struct store *store, const struct store_token *token, struct err *e);
+int store_drop_token(struct store *store, const uint8_t hash[STORE_HASH_BYTES], struct err *e);
 /* Removes tokens that expired before now_ms. */
 int store_drop_old_tokens(struct store *store, int64_t now_ms, struct err *e);
 

@@ -19,7 +19,8 @@ struct entry {
 	uint8_t hash[STORE_HASH_BYTES];
 	enum role role;
 	char session[SESSION_ID_SIZE], owner[OWNER_SIZE];
-	int64_t expires_ms;
+	char name[LIMIT_TOKEN_NAME_BYTES + 1];
+	int64_t created_ms, expires_ms;
 };
 
 struct tokens {
@@ -47,36 +48,54 @@ const char *role_name(enum role role)
 	return roles[role].name;
 }
 
+enum role role_from_name(const char *name)
+{
+	enum role role = 0;
+
+	while (role < N_ROLES && strcmp(roles[role].name, name) != 0)
+		role++;
+	return role;
+}
+
 static void hash_text(const char *text, uint8_t out[STORE_HASH_BYTES])
 {
 	if (gnutls_hash_fast(GNUTLS_DIG_SHA256, text, strlen(text), out) < 0)
 		DIE("no SHA-256");
 }
 
-static struct entry *add(struct tokens *tokens, const uint8_t *hash, enum role role, const char *session, int64_t expires_ms)
+static void make_id(const uint8_t hash[STORE_HASH_BYTES], char id[TOKEN_ID_SIZE])
+{
+	util_hex(id, hash, (TOKEN_ID_SIZE - 1) / 2);
+}
+
+static struct entry *add(struct tokens *tokens, const struct store_token *row)
 {
 	struct entry *entry;
 
 	tokens->entries = util_realloc(tokens->entries, (tokens->n_entries + 1) * sizeof(*tokens->entries));
 	entry = &tokens->entries[tokens->n_entries++];
-	*entry = (struct entry){.role = role, .expires_ms = expires_ms};
-	memcpy(entry->hash, hash, STORE_HASH_BYTES);
-	(void)snprintf(entry->session, sizeof(entry->session), "%s", session);
-	(void)snprintf(entry->owner, sizeof(entry->owner), "%s", role == ROLE_OPERATOR ? OWNER_OPERATOR : "");
+	*entry = (struct entry){.role = (enum role)row->role, .created_ms = row->created_ms, .expires_ms = row->expires_ms};
+	memcpy(entry->hash, row->hash, STORE_HASH_BYTES);
+	(void)snprintf(entry->session, sizeof(entry->session), "%s", row->session);
+	(void)snprintf(entry->name, sizeof(entry->name), "%s", row->name);
+	(void)snprintf(entry->owner, sizeof(entry->owner), "%s", row->role == ROLE_OPERATOR ? OWNER_OPERATOR : "");
 	return entry;
 }
 
 void tokens_add_key(struct tokens *tokens, const uint8_t hash[STORE_HASH_BYTES], enum role role, const char *name)
 {
-	struct entry *entry = add(tokens, hash, role, "", 0);
+	struct store_token row = {.role = (int)role, .session = "", .name = ""};
+	struct entry *entry;
 
+	memcpy(row.hash, hash, STORE_HASH_BYTES);
+	entry = add(tokens, &row);
 	(void)snprintf(entry->owner, sizeof(entry->owner), "%s", name);
 }
 
 static void take_stored(void *arg, const struct store_token *token)
 {
 	if (token->role >= 0 && token->role < N_ROLES)
-		(void)add(arg, token->hash, (enum role)token->role, token->session, token->expires_ms);
+		(void)add(arg, token);
 }
 
 struct tokens *tokens_create(struct store *store, const uint8_t operator_hash[STORE_HASH_BYTES], struct err *e)
@@ -84,7 +103,7 @@ struct tokens *tokens_create(struct store *store, const uint8_t operator_hash[ST
 	struct tokens *tokens = util_zalloc(sizeof(*tokens));
 
 	*tokens = (struct tokens){.store = store, .tries = LIMIT_CODE_TRIES, .last_try_ms = util_now_ms()};
-	(void)add(tokens, operator_hash, ROLE_OPERATOR, "", 0);
+	tokens_add_key(tokens, operator_hash, ROLE_OPERATOR, OWNER_OPERATOR);
 	if (store_drop_old_tokens(store, store_now_ms(), e) < 0 || store_each_token(store, take_stored, tokens, e) < 0) {
 		tokens_destroy(tokens);
 		return NULL;
@@ -128,17 +147,65 @@ void tokens_wipe(char *token)
 	free(token);
 }
 
-int tokens_make(struct tokens *tokens, enum role role, const char *session, int64_t expires_ms, char **token, struct err *e)
+static bool has_expired(const struct entry *entry)
 {
-	struct store_token row = {.role = (int)role, .session = session, .expires_ms = expires_ms};
-	char *text = random_token(roles[role].prefix);
+	return entry->expires_ms > 0 && entry->expires_ms <= store_now_ms();
+}
 
+/* Takes out the entries that `is_out` says; true if there were any. */
+static bool leave_out(struct tokens *tokens, bool (*is_out)(const struct entry *entry, const void *arg), const void *arg)
+{
+	size_t kept = 0, before = tokens->n_entries;
+
+	for (size_t i = 0; i < before; i++)
+		if (!is_out(&tokens->entries[i], arg))
+			tokens->entries[kept++] = tokens->entries[i];
+	tokens->n_entries = kept;
+	return kept < before;
+}
+
+static bool is_old(const struct entry *entry, const void *arg)
+{
+	(void)arg;
+	return has_expired(entry);
+}
+
+static bool is_of_session(const struct entry *entry, const void *session)
+{
+	return *entry->session && strcmp(entry->session, session) == 0;
+}
+
+/* Room for one more; what has expired takes none. */
+static int make_room(struct tokens *tokens, const char *session, struct err *e)
+{
+	size_t n = 0;
+
+	if (leave_out(tokens, is_old, NULL) && store_drop_old_tokens(tokens->store, store_now_ms(), e) < 0)
+		return -1;
+	for (size_t i = 0; i < tokens->n_entries; i++)
+		n += is_of_session(&tokens->entries[i], session);
+	if (n >= LIMIT_TOKENS)
+		return err_set(e, ERR_LIMIT, NULL, "the session has %zu tokens, which is the most; revoke one, or let one expire", n);
+	return 0;
+}
+
+int tokens_make(struct tokens *tokens, struct token_info *info, char **token, struct err *e)
+{
+	struct store_token row = {.role = (int)info->role, .session = info->session, .name = info->name ? info->name : "",
+	                          .created_ms = store_now_ms(), .expires_ms = info->expires_ms};
+	char *text;
+
+	if (make_room(tokens, info->session, e) < 0)
+		return -1;
+	text = random_token(roles[info->role].prefix);
 	hash_text(text, row.hash);
 	if (store_put_token(tokens->store, &row, e) < 0) {
 		tokens_wipe(text);
 		return -1;
 	}
-	(void)add(tokens, row.hash, role, session, expires_ms);
+	(void)add(tokens, &row);
+	info->created_ms = row.created_ms;
+	make_id(row.hash, info->id);
 	*token = text;
 	return 0;
 }
@@ -152,23 +219,62 @@ bool tokens_find(const struct tokens *tokens, const char *token, struct identity
 	for (size_t i = 0; i < tokens->n_entries; i++)
 		if (gnutls_memcmp(tokens->entries[i].hash, hash, sizeof(hash)) == 0)
 			found = &tokens->entries[i];
-	if (!found || (found->expires_ms > 0 && found->expires_ms <= store_now_ms()))
+	if (!found || has_expired(found))
 		return false;
 	who->role = found->role;
 	memcpy(who->session, found->session, sizeof(who->session));
 	memcpy(who->owner, found->owner, sizeof(who->owner));
-	util_hex(who->name, hash, 8);
+	make_id(hash, who->name);
 	return true;
+}
+
+void tokens_each(const struct tokens *tokens, const char *session, void (*fn)(void *arg, const struct token_info *info), void *arg)
+{
+	for (size_t i = 0; i < tokens->n_entries; i++) {
+		const struct entry *entry = &tokens->entries[i];
+		struct token_info info = {.role = entry->role, .session = entry->session, .name = entry->name,
+		                          .created_ms = entry->created_ms, .expires_ms = entry->expires_ms};
+
+		if (!is_of_session(entry, session) || has_expired(entry))
+			continue;
+		make_id(entry->hash, info.id);
+		fn(arg, &info);
+	}
+}
+
+static struct entry *find_id(struct tokens *tokens, const char *session, const char *id)
+{
+	char its_id[TOKEN_ID_SIZE];
+
+	for (size_t i = 0; i < tokens->n_entries; i++) {
+		make_id(tokens->entries[i].hash, its_id);
+		if (is_of_session(&tokens->entries[i], session) && strcmp(its_id, id) == 0)
+			return &tokens->entries[i];
+	}
+	return NULL;
+}
+
+static bool is_this(const struct entry *entry, const void *which)
+{
+	return entry == which;
+}
+
+int tokens_revoke(struct tokens *tokens, const char *session, const char *id, struct err *e)
+{
+	const struct entry *entry = find_id(tokens, session, id);
+	char shown[80];
+
+	if (!entry || has_expired(entry))
+		return err_set(e, ERR_NOT_FOUND, NULL, "the session has no token %s", err_quote(shown, sizeof(shown), id, strlen(id)));
+	if (store_drop_token(tokens->store, entry->hash, e) < 0)
+		return -1;
+	(void)leave_out(tokens, is_this, entry);
+	return 0;
 }
 
 void tokens_forget(struct tokens *tokens, const char *session)
 {
-	size_t kept = 0;
-
-	for (size_t i = 0; i < tokens->n_entries; i++)
-		if (!*tokens->entries[i].session || strcmp(tokens->entries[i].session, session) != 0)
-			tokens->entries[kept++] = tokens->entries[i];
-	tokens->n_entries = kept;
+	(void)leave_out(tokens, is_of_session, session);
 }
 
 int tokens_note_code(struct tokens *tokens, const uint8_t hash[STORE_HASH_BYTES], struct err *e)
@@ -207,7 +313,7 @@ static void hash_code(const char *code, uint8_t hash[STORE_HASH_BYTES])
 int tokens_trade(struct tokens *tokens, const char *code, char **token, int64_t *expires_ms, struct err *e)
 {
 	uint8_t hash[STORE_HASH_BYTES];
-	int64_t until_ms = store_now_ms() + LIMIT_CONSOLE_TOKEN_MS;
+	struct token_info info = {.role = ROLE_OPERATOR, .session = "", .expires_ms = store_now_ms() + LIMIT_CONSOLE_TOKEN_MS};
 
 	if (!may_try(tokens))
 		return err_set(e, ERR_LIMIT, NULL, "too many wrong codes; one try a second is allowed now");
@@ -219,8 +325,8 @@ int tokens_trade(struct tokens *tokens, const char *code, char **token, int64_t 
 	if (store_use_code(tokens->store, hash, e) < 0)
 		return -1;
 	tokens->code_until_ms = 0;
-	if (tokens_make(tokens, ROLE_OPERATOR, "", until_ms, token, e) < 0)
+	if (tokens_make(tokens, &info, token, e) < 0)
 		return -1;
-	*expires_ms = until_ms;
+	*expires_ms = info.expires_ms;
 	return 0;
 }

@@ -21,15 +21,29 @@ enum role { ROLE_AGENT, ROLE_VIEWER, ROLE_CONTROLLER, ROLE_OPERATOR, ROLE_OWNER,
 #define OWNER_SIZE 32
 #define OWNER_OPERATOR "operator" /* owns what the operator's own token makes; no key has this name */
 
+/* A token's id is the beginning of its hash in hex: for lists, the journal and the log. */
+#define TOKEN_ID_SIZE 17
+
 /* Whose a token is. */
 struct identity {
 	enum role role;
 	char session[SESSION_ID_SIZE]; /* "" for an operator and an owner */
 	char owner[OWNER_SIZE];        /* whose the sessions are that it makes: a key's name, OWNER_OPERATOR; "" if it makes none */
-	char name[17];                 /* the beginning of the token's hash: for the journal and the log */
+	char name[TOKEN_ID_SIZE];      /* the token's id */
+};
+
+/* What is known of a token but itself. */
+struct token_info {
+	enum role role;
+	const char *session;    /* "" for none */
+	const char *name;       /* as its maker called it; "" for not at all */
+	int64_t expires_ms;     /* wall clock; 0: it ends with its session */
+	int64_t created_ms;
+	char id[TOKEN_ID_SIZE];
 };
 
 const char *role_name(enum role role); /* "agent", … */
+enum role role_from_name(const char *name); /* N_ROLES when none has this name */
 
 struct tokens;
 
@@ -40,12 +54,20 @@ void tokens_destroy(struct tokens *tokens);
 /* Adds a key of the configuration, which is not stored: an operator or an owner, called `name`. */
 void tokens_add_key(struct tokens *tokens, const uint8_t hash[STORE_HASH_BYTES], enum role role, const char *name);
 
-/* Makes a token and stores its hash. `session` "" is none; expires_ms (wall clock) 0: it ends with its session. *token is
- * malloced, the caller's, and to be wiped. */
-int tokens_make(struct tokens *tokens, enum role role, const char *session, int64_t expires_ms, char **token, struct err *e);
+/*
+ * Makes a token as *info says, whose id and created_ms are filled in, and stores its hash. *token is malloced, the caller's, and to be
+ * wiped. ERR_LIMIT when the session has LIMIT_TOKENS already.
+ */
+int tokens_make(struct tokens *tokens, struct token_info *info, char **token, struct err *e);
 
 /* Looks a token up. False when it is none or has expired. */
 bool tokens_find(const struct tokens *tokens, const char *token, struct identity *who);
+
+/* Calls fn for each token of a session that has not expired, oldest first; what it gets is valid during the call. */
+void tokens_each(const struct tokens *tokens, const char *session, void (*fn)(void *arg, const struct token_info *info), void *arg);
+
+/* The session's token with this id opens nothing from now on, also after a restart. ERR_NOT_FOUND when it has none. */
+int tokens_revoke(struct tokens *tokens, const char *session, const char *id, struct err *e);
 
 /* Forgets the tokens of a session, in memory (the store drops them with the session's row). */
 void tokens_forget(struct tokens *tokens, const char *session);

@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 #include <gnutls/crypto.h>
+#include <sqlite3.h>
 
 #include "session/base/limits.h"
 #include "session/base/util.h"
@@ -81,14 +82,22 @@ static int teardown(void **state)
 	return 0;
 }
 
+static char *make(struct place *place, enum role role, const char *session, int64_t expires_ms)
+{
+	struct token_info info = {.role = role, .session = session, .expires_ms = expires_ms};
+	char *token;
+	struct err e;
+
+	assert_int_equal(tokens_make(place->tokens, &info, &token, &e), 0);
+	return token;
+}
+
 static void test_a_token_is_found_as_what_it_is(void **state)
 {
 	struct place *place = *state;
 	struct identity who;
-	char *token;
-	struct err e;
+	char *token = make(place, ROLE_VIEWER, SESSION, 0);
 
-	assert_int_equal(tokens_make(place->tokens, ROLE_VIEWER, SESSION, 0, &token, &e), 0);
 	assert_int_equal(strlen(token), 4 + 43); /* 32 bytes in base64url */
 	assert_memory_equal(token, "gbv_", 4);
 	assert_true(tokens_find(place->tokens, token, &who));
@@ -131,11 +140,8 @@ static void test_a_key_is_found_with_its_name(void **state)
 static void test_tokens_differ(void **state)
 {
 	struct place *place = *state;
-	char *a, *b;
-	struct err e;
+	char *a = make(place, ROLE_AGENT, SESSION, 0), *b = make(place, ROLE_AGENT, SESSION, 0);
 
-	assert_int_equal(tokens_make(place->tokens, ROLE_AGENT, SESSION, 0, &a, &e), 0);
-	assert_int_equal(tokens_make(place->tokens, ROLE_AGENT, SESSION, 0, &b, &e), 0);
 	assert_string_not_equal(a, b);
 	tokens_wipe(a);
 	tokens_wipe(b);
@@ -145,10 +151,8 @@ static void test_a_restart_knows_the_tokens(void **state)
 {
 	struct place *place = *state;
 	struct identity who;
-	char *token;
-	struct err e;
+	char *token = make(place, ROLE_CONTROLLER, SESSION, 0);
 
-	assert_int_equal(tokens_make(place->tokens, ROLE_CONTROLLER, SESSION, 0, &token, &e), 0);
 	stop(place);
 	start(place);
 	assert_true(tokens_find(place->tokens, token, &who));
@@ -160,11 +164,9 @@ static void test_a_token_ends_with_its_session(void **state)
 {
 	struct place *place = *state;
 	struct identity who;
-	char *mine, *other;
+	char *mine = make(place, ROLE_AGENT, SESSION, 0), *other = make(place, ROLE_AGENT, "szzzzzzzzzzzzzzz", 0);
 	struct err e;
 
-	assert_int_equal(tokens_make(place->tokens, ROLE_AGENT, SESSION, 0, &mine, &e), 0);
-	assert_int_equal(tokens_make(place->tokens, ROLE_AGENT, "szzzzzzzzzzzzzzz", 0, &other, &e), 0);
 	tokens_forget(place->tokens, SESSION);
 	assert_int_equal(store_drop_session(place->store, SESSION, &e), 0);
 	assert_false(tokens_find(place->tokens, mine, &who));
@@ -182,15 +184,150 @@ static void test_an_expired_token_is_none(void **state)
 {
 	struct place *place = *state;
 	struct identity who;
-	char *old, *new;
-	struct err e;
+	char *old = make(place, ROLE_OPERATOR, "", store_now_ms() - 1), *new = make(place, ROLE_OPERATOR, "", store_now_ms() + 60000);
 
-	assert_int_equal(tokens_make(place->tokens, ROLE_OPERATOR, "", store_now_ms() - 1, &old, &e), 0);
-	assert_int_equal(tokens_make(place->tokens, ROLE_OPERATOR, "", store_now_ms() + 60000, &new, &e), 0);
 	assert_false(tokens_find(place->tokens, old, &who));
 	assert_true(tokens_find(place->tokens, new, &who));
 	tokens_wipe(old);
 	tokens_wipe(new);
+}
+
+struct list {
+	size_t n;
+	struct token_info rows[LIMIT_TOKENS];
+	char names[LIMIT_TOKENS][LIMIT_TOKEN_NAME_BYTES + 1];
+};
+
+static void list_one(void *arg, const struct token_info *info)
+{
+	struct list *list = arg;
+
+	(void)snprintf(list->names[list->n], sizeof(list->names[0]), "%s", info->name);
+	list->rows[list->n++] = *info;
+}
+
+static struct list list(struct place *place, const char *session)
+{
+	struct list list = {.n = 0};
+
+	tokens_each(place->tokens, session, list_one, &list);
+	return list;
+}
+
+static void test_a_list_has_all_but_the_text(void **state)
+{
+	struct place *place = *state;
+	struct token_info info = {.role = ROLE_VIEWER, .session = SESSION, .name = "for \"Ada\"", .expires_ms = store_now_ms() + 60000};
+	char *first = make(place, ROLE_AGENT, SESSION, 0), *other = make(place, ROLE_AGENT, "szzzzzzzzzzzzzzz", 0), *named;
+	struct identity who;
+	struct err e;
+
+	assert_int_equal(tokens_make(place->tokens, &info, &named, &e), 0);
+	for (int round = 0; round < 2; round++) {
+		struct list found = list(place, SESSION);
+
+		assert_int_equal(found.n, 2);
+		for (size_t i = 0; i < 2; i++) {
+			assert_true(tokens_find(place->tokens, found.rows[i].role == ROLE_AGENT ? first : named, &who));
+			assert_string_equal(found.rows[i].id, who.name);
+			assert_in_range(found.rows[i].created_ms, 1700000000000, store_now_ms());
+			assert_string_equal(found.names[i], found.rows[i].role == ROLE_AGENT ? "" : info.name);
+			assert_true(found.rows[i].expires_ms == (found.rows[i].role == ROLE_AGENT ? 0 : info.expires_ms));
+		}
+		stop(place);
+		start(place);
+	}
+	assert_int_equal(list(place, "").n, 0);
+	tokens_wipe(first);
+	tokens_wipe(other);
+	tokens_wipe(named);
+}
+
+static void test_a_revoked_token_stays_revoked(void **state)
+{
+	struct place *place = *state;
+	char *token = make(place, ROLE_AGENT, SESSION, 0), *kept = make(place, ROLE_AGENT, SESSION, 0);
+	struct identity who, other;
+	struct err e;
+
+	assert_true(tokens_find(place->tokens, token, &who));
+	assert_int_equal(tokens_revoke(place->tokens, "szzzzzzzzzzzzzzz", who.name, &e), -1);
+	assert_int_equal(e.code, ERR_NOT_FOUND);
+	assert_int_equal(tokens_revoke(place->tokens, SESSION, "0123456789abcdef", &e), -1);
+	assert_int_equal(tokens_revoke(place->tokens, SESSION, "", &e), -1);
+	assert_true(tokens_find(place->tokens, operator_token, &other));
+	assert_int_equal(tokens_revoke(place->tokens, "", other.name, &e), -1);
+	assert_int_equal(tokens_revoke(place->tokens, SESSION, who.name, &e), 0);
+	for (int round = 0; round < 2; round++) {
+		assert_false(tokens_find(place->tokens, token, &other));
+		assert_true(tokens_find(place->tokens, kept, &other));
+		assert_int_equal(list(place, SESSION).n, 1);
+		stop(place);
+		start(place);
+	}
+	assert_int_equal(tokens_revoke(place->tokens, SESSION, who.name, &e), -1);
+	tokens_wipe(token);
+	tokens_wipe(kept);
+}
+
+/* What has expired takes no room, and another session's tokens none of this one's. */
+static void test_a_session_has_so_many_tokens(void **state)
+{
+	struct place *place = *state;
+	struct token_info info = {.role = ROLE_VIEWER, .session = SESSION};
+	char *token;
+	struct err e;
+
+	tokens_wipe(make(place, ROLE_VIEWER, SESSION, store_now_ms() - 1));
+	for (int i = 0; i < LIMIT_TOKENS; i++)
+		tokens_wipe(make(place, ROLE_VIEWER, SESSION, 0));
+	assert_int_equal(tokens_make(place->tokens, &info, &token, &e), -1);
+	assert_int_equal(e.code, ERR_LIMIT);
+	tokens_wipe(make(place, ROLE_VIEWER, "szzzzzzzzzzzzzzz", 0));
+	assert_int_equal(tokens_revoke(place->tokens, SESSION, list(place, SESSION).rows[5].id, &e), 0);
+	tokens_wipe(make(place, ROLE_VIEWER, SESSION, 0));
+}
+
+/* The store of version 1, as the first landing wrote it. */
+static void test_a_store_of_before_is_brought_up(void **state)
+{
+	static const char v1[] =
+		"CREATE TABLE sessions(id TEXT PRIMARY KEY, image TEXT NOT NULL, owner TEXT NOT NULL, spec TEXT NOT NULL,"
+		" state TEXT NOT NULL, reason TEXT NOT NULL, isolation INTEGER NOT NULL, created_ms INTEGER NOT NULL,"
+		" expires_ms INTEGER NOT NULL, ended_ms INTEGER NOT NULL) WITHOUT ROWID;"
+		"CREATE TABLE tokens(hash BLOB PRIMARY KEY, role INTEGER NOT NULL, session TEXT NOT NULL,"
+		" expires_ms INTEGER NOT NULL) WITHOUT ROWID;"
+		"CREATE TABLE codes(hash BLOB PRIMARY KEY, expires_ms INTEGER NOT NULL) WITHOUT ROWID;"
+		"INSERT INTO tokens VALUES(x'%s', 1, '" SESSION "', 0); PRAGMA user_version=%d;";
+	struct place *place = *state;
+	uint8_t bytes[STORE_HASH_BYTES];
+	char hex[STORE_HASH_BYTES * 2 + 1];
+	struct identity who;
+
+	hash("gbv_of_before", bytes);
+	util_hex(hex, bytes, sizeof(bytes));
+	for (int version = 1; version <= 99; version += 98) {
+		auto_free char *sql = util_printf(v1, hex, version);
+		sqlite3 *db;
+		struct err e;
+
+		stop(place);
+		assert_int_equal(unlink(place->path), 0);
+		assert_int_equal(sqlite3_open(place->path, &db), SQLITE_OK);
+		assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+		assert_int_equal(sqlite3_close(db), SQLITE_OK);
+		if (version == 1) {
+			start(place);
+			assert_true(tokens_find(place->tokens, "gbv_of_before", &who));
+			assert_int_equal(who.role, ROLE_VIEWER);
+			assert_int_equal(list(place, SESSION).n, 1);
+		} else {
+			assert_null(store_open(place->path, &e));
+			assert_non_null(strstr(e.msg, "later version"));
+			assert_int_equal(unlink(place->path), 0);
+			start(place);
+		}
+	}
 }
 
 static void test_no_token_is_in_the_file(void **state)
@@ -198,11 +335,9 @@ static void test_no_token_is_in_the_file(void **state)
 	struct place *place = *state;
 	auto_fd fd = -1;
 	auto_free char *bytes = NULL;
-	char *token;
-	struct err e;
+	char *token = make(place, ROLE_AGENT, SESSION, 0);
 	ssize_t len;
 
-	assert_int_equal(tokens_make(place->tokens, ROLE_AGENT, SESSION, 0, &token, &e), 0);
 	fd = open(place->path, O_RDONLY | O_CLOEXEC);
 	len = util_read_file(fd, 1 << 20, &bytes);
 	assert_true(len > 0);
@@ -330,6 +465,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_a_restart_knows_the_tokens, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_a_token_ends_with_its_session, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_an_expired_token_is_none, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_a_list_has_all_but_the_text, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_a_revoked_token_stays_revoked, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_a_session_has_so_many_tokens, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_a_store_of_before_is_brought_up, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_no_token_is_in_the_file, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_a_code_is_good_once, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_wrong_codes_are_slowed_down, setup, teardown),

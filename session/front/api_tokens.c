@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The routes of a session's tokens. */
+#include "session/base/json.h"
+#include "session/base/limits.h"
+#include "session/base/log.h"
+#include "session/base/util.h"
+#include "session/front/api.h"
+#include "session/front/calls.h"
+#include "session/front/describe.h"
+#include "session/front/request.h"
+
+/* Where a path of "/v1/sessions/{id}/tokens/{token}" has its token. */
+#define TOKEN_SEGMENT 4
+
+static const struct field token_fields[] = {
+	{"role", FIELD_ENUM, true, 0, 0, "agent viewer controller", NULL, NULL, NULL, "what it may do"},
+	{"ttl_s", FIELD_INT, false, 1, LIMIT_TTL_S, NULL, NULL, "s", NULL, "it expires after this time; with the session if absent"},
+	{"name", FIELD_STRING, false, 1, LIMIT_TOKEN_NAME_BYTES, NULL, NULL, NULL, NULL, "what lists call it"},
+};
+static const struct form token_form = {token_fields, ARRAY_LEN(token_fields), NULL};
+
+/* All but the text of the token. */
+static json_t *describe_token(const struct token_info *info)
+{
+	return json_pack("{s:s, s:s, s:o, s:o, s:o}", "id", info->id, "role", role_name(info->role), "name",
+	                 *info->name ? json_string(info->name) : json_null(), "created_at", describe_time(info->created_ms), "expires_at",
+	                 info->expires_ms > 0 ? describe_time(info->expires_ms) : json_null());
+}
+
+int api_make_token(struct request *request, struct err *e)
+{
+	json_auto_t *body = NULL;
+	struct token_info info = {.session = request->session->id};
+	json_t *answer;
+	char *token;
+	long ttl_s;
+
+	if (request_form(request, &token_form, &body, e) < 0 || calls_check_ended(request->session, e) < 0)
+		return -1;
+	ttl_s = form_int(body, "ttl_s", 0);
+	info.role = role_from_name(form_string(body, "role", ""));
+	info.name = form_string(body, "name", "");
+	info.expires_ms = ttl_s > 0 ? store_now_ms() + ttl_s * INT64_C(1000) : 0;
+	if (tokens_make(request->front->tokens, &info, &token, e) < 0)
+		return -1;
+	log_info("session %s: token %s of role %s was made", info.session, info.id, role_name(info.role));
+	answer = describe_token(&info);
+	(void)json_object_set_new(answer, "token", json_string(token));
+	tokens_wipe(token);
+	reply_json(&request->reply, 201, answer);
+	return 0;
+}
+
+static void add_token(void *list, const struct token_info *info)
+{
+	(void)json_array_append_new(list, describe_token(info));
+}
+
+int api_list_tokens(struct request *request, struct err *e)
+{
+	json_t *list = json_array();
+
+	(void)e;
+	tokens_each(request->front->tokens, request->session->id, add_token, list);
+	reply_json(&request->reply, 200, json_pack("{s:o}", "tokens", list));
+	return 0;
+}
+
+int api_revoke_token(struct request *request, struct err *e)
+{
+	const char *session = request->session->id, *id = request->target.segment[TOKEN_SEGMENT];
+
+	if (tokens_revoke(request->front->tokens, session, id, e) < 0)
+		return -1;
+	log_info("session %s: token %s was revoked", session, id);
+	request_revoke(request->front, session, id);
+	reply_empty(&request->reply, 204);
+	return 0;
+}

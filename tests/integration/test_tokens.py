@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Tokens of a session: made, listed, revoked, and what of that outlives the front."""
+import calendar
+import json
+import os
+import signal
+import time
+
+import pytest
+
+from api import Api, Refused, in_thread
+from conftest import until
+from test_api import answers, front_pid
+
+
+def make(server, session, **fields):
+    return server.api.call("POST", f"{session.path}/tokens", fields)
+
+
+def token_list(server, session):
+    return server.api.call("GET", f"{session.path}/tokens")["tokens"]
+
+
+def refused(api, method, path, body=None):
+    with pytest.raises(Refused) as caught:
+        api.call(method, path, body)
+    return caught.value.status, caught.value.code, caught.value.pointer
+
+
+def test_a_token_is_made_listed_and_revoked(server, session):
+    before = token_list(server, session)
+    assert [row["role"] for row in before] == ["agent", "viewer", "controller"]
+    made = make(server, session, role="viewer", name="Ada", ttl_s=600)
+    assert (made["role"], made["name"]) == ("viewer", "Ada")
+    assert 590 < calendar.timegm(time.strptime(made["expires_at"], "%Y-%m-%dT%H:%M:%SZ")) - time.time() < 610
+    listed = token_list(server, session)
+    assert listed[:3] == before and all(row["expires_at"] is None for row in before)
+    assert listed[3] == {name: value for name, value in made.items() if name != "token"}
+    ada = Api(server.url, made["token"])
+    assert ada.call("GET", session.path)["id"] == session.id
+    assert refused(ada, "GET", f"{session.path}/screenshot")[:2] == (403, "forbidden")
+    path = f"{session.path}/tokens/{made['id']}"
+    assert server.api.request("DELETE", path).status == 204
+    assert refused(ada, "GET", session.path)[:2] == (401, "unauthorized")
+    assert refused(server.api, "DELETE", path)[:2] == (404, "not_found")
+    assert token_list(server, session) == before
+    assert f"token {made['id']} of role viewer was made" in server.log_text()
+    assert made["token"] not in server.log_text() and made["token"] not in json.dumps(listed)
+
+
+BAD = [
+    ({}, "missing_field", "/role"),
+    ({"role": "operator"}, "bad_field", "/role"),
+    ({"role": "owner"}, "bad_field", "/role"),
+    ({"role": "agent", "ttl_s": 0}, "bad_field", "/ttl_s"),
+    ({"role": "agent", "ttl_s": 1e9}, "bad_field", "/ttl_s"),
+    ({"role": "agent", "name": "x" * 65}, "bad_field", "/name"),
+    ({"role": "agent", "name": ""}, "bad_field", "/name"),
+    ({"role": "agent", "token": "gba_x"}, "unknown_field", "/token"),
+]
+
+
+def test_bad_tokens_make_nothing(server, session):
+    before = token_list(server, session)
+    for body, code, pointer in BAD:
+        assert refused(server.api, "POST", f"{session.path}/tokens", body) == (400, code, pointer), body
+    assert token_list(server, session) == before
+
+
+def test_a_token_expires(server, session):
+    made = make(server, session, role="agent", ttl_s=1)
+    agent = Api(server.url, made["token"])
+    assert agent.call("GET", session.path)["id"] == session.id
+    until(lambda: agent.request("GET", session.path).status == 401)
+    assert made["id"] not in [row["id"] for row in token_list(server, session)]
+
+
+def test_a_token_of_another_session_is_not_revoked_by_this_one(server, make_session):
+    mine, other = make_session(), make_session()
+    made = make(server, other, role="agent")
+    assert refused(server.api, "DELETE", f"{mine.path}/tokens/{made['id']}")[:2] == (404, "not_found")
+    assert Api(server.url, made["token"]).call("GET", other.path)["id"] == other.id
+
+
+def test_revoking_stops_what_runs(server, session):
+    """The call is refused and its actions stop; that of another token goes on."""
+    made = make(server, session, role="agent")
+    agent = Api(server.url, made["token"])
+    waits = {"actions": [{"action": "wait", "duration_ms": 30000}]}
+    thread, results = in_thread(lambda: agent.call("POST", f"{session.path}/act", waits))
+    journal = server.state / "journals" / session.id / "journal.jsonl"
+    until(lambda: b'"wait"' in journal.read_bytes())
+    behind, others = in_thread(lambda: session.do("wait", duration_ms=1))
+    server.api.call("DELETE", f"{session.path}/tokens/{made['id']}")
+    thread.join(10)
+    behind.join(10)
+    assert results and (results[0].status, results[0].code) == (401, "unauthorized")
+    assert "revoked" in results[0].problem["detail"]
+    assert others and others[0]["ok"]
+
+
+def test_an_ended_session_gets_no_token(server, make_session):
+    session = make_session()
+    session.end()
+    assert refused(server.api, "POST", f"{session.path}/tokens", {"role": "agent"})[:2] == (503, "session_gone")
+
+
+def test_a_crash_of_the_front_keeps_tokens_and_revocations(make_server):
+    server = make_server()
+    session = server.api.new(image="minimal")
+    kept, revoked = make(server, session, role="controller", name="kept"), make(server, session, role="agent")
+    server.api.call("DELETE", f"{session.path}/tokens/{revoked['id']}")
+    before, pid = token_list(server, session), front_pid(server)
+    os.kill(pid, signal.SIGKILL)
+    until(lambda: front_pid(server) not in (None, pid) and answers(server))
+    assert token_list(server, session) == before
+    assert Api(server.url, kept["token"]).call("GET", session.path)["id"] == session.id
+    assert refused(Api(server.url, revoked["token"]), "GET", session.path)[:2] == (401, "unauthorized")
+    session.end()
