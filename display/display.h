@@ -8,6 +8,7 @@
 
 #include "session/base/action.h"
 #include "session/base/limits.h"
+#include "session/base/space.h"
 #include "session/base/xconn.h"
 
 struct display;
@@ -26,11 +27,31 @@ int display_wait_ready(struct display *display, int64_t deadline_ms, struct err 
  * that nobody looked at in between may count as one. */
 uint64_t display_frame(const struct display *display);
 
+/* The newest frame that is over: what changes from now on has a greater one. It is what a caller is told. */
+uint64_t display_complete_frame(const struct display *display);
+
+/* Takes in what was drawn until now: display_complete_frame and the two below know of it then. Errors of xconn_reply. */
+int display_update(struct display *display, struct err *e);
+
+/* Something was drawn on or close to the rectangle (native pixels; tiles.h says how close) in later frames than `since`. The pointer is
+ * not drawn. */
+bool display_changed(const struct display *display, struct rect rect, uint64_t since);
+
+/* Where something was drawn in later frames than `since`: at most `max` rectangles of native pixels, from whole tiles. */
+size_t display_changes(const struct display *display, uint64_t since, struct rect *out, size_t max);
+
+/* What counts as quiet. Rectangles are native pixels. */
+struct display_quiet {
+	int quiet_ms;             /* nothing was drawn for so long */
+	struct rect region;       /* in here; width 0: anywhere */
+	const struct rect *masks; /* but for what lies wholly in one of these */
+	size_t n_masks;
+};
+
 /*
- * Waits until nothing was drawn for quiet_ms, at most until deadline_ms (then *settled is false and 0 is returned). Errors of
- * xconn_reply, among them ERR_CANCELLED.
+ * Waits for quiet, at most until deadline_ms (then *settled is false and 0 is returned). Errors of xconn_reply, among them ERR_CANCELLED.
  */
-int display_settle(struct display *display, int quiet_ms, int64_t deadline_ms, bool *settled, struct err *e);
+int display_settle(struct display *display, const struct display_quiet *quiet, int64_t deadline_ms, bool *settled, struct err *e);
 
 /* The fields with which a caller says what picture it wants, of the action screenshot and of whatever else takes pictures. */
 #define DISPLAY_PICTURE_FIELDS                                                                                                           \

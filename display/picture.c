@@ -89,8 +89,9 @@ static int take(struct display *display, const struct display_request *request, 
 	int rc;
 
 	/* First listen, then look: what is drawn meanwhile is told, and the frame after this one. */
-	screen_listen_again(display);
-	picture.frame = display->frame;
+	if (screen_take_damage(display, e) < 0)
+		return -1;
+	picture.frame = display_complete_frame(display);
 	if (screen_capture(display, request->x, request->y, request->width, request->height, &image, e) < 0)
 		return -1;
 	if (cursor)

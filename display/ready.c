@@ -9,7 +9,7 @@
 
 #define PROPERTY_BYTES 64 /* enough to see that one is there */
 
-/* Changes that come faster than this are taken as one: the server is asked to tell the next one only after it. */
+/* Changes that come faster than this are taken as one: the server is asked only after it where they were. */
 #define TOGETHER_MS 15
 
 static int has_property(struct display *display, const char *name, bool *there, struct err *e)
@@ -81,7 +81,8 @@ static int wait_painted(struct display *display, int64_t deadline_ms, struct err
 	for (;;) {
 		bool painted;
 
-		screen_listen_again(display);
+		if (screen_take_damage(display, e) < 0)
+			return -1;
 		if (is_painted(display, &painted, e) < 0)
 			return -1;
 		if (painted)
@@ -98,33 +99,42 @@ int display_wait_ready(struct display *display, int64_t deadline_ms, struct err 
 	return wait_painted(display, deadline_ms, e);
 }
 
-int display_settle(struct display *display, int quiet_ms, int64_t deadline_ms, bool *settled, struct err *e)
+static int watch(struct display *display, const struct screen_watch *watch, int64_t deadline_ms, bool *settled, struct err *e)
 {
 	for (;;) {
 		int64_t quiet_at;
 		struct err wait;
 
-		screen_listen_again(display);
-		quiet_at = util_now_ms() + quiet_ms;
-		if (co_wait_event(&display->drawn, MIN(quiet_at, deadline_ms), &wait) < 0) {
-			if (wait.code != ERR_TIMEOUT) {
-				if (e)
-					*e = wait;
-				return -1;
-			}
-			/* A server that does not answer is not quiet, and an event may be on its way. */
-			if (xconn_sync(display->x, e) < 0)
-				return -1;
-			if (!display->told || quiet_at > deadline_ms) {
-				*settled = !display->told && quiet_at <= deadline_ms;
-				return 0;
-			}
-		}
-		if (util_now_ms() >= deadline_ms) {
-			*settled = false;
+		/* A server that does not answer is not quiet. */
+		if (display_update(display, e) < 0)
+			return -1;
+		quiet_at = watch->drawn_ms + watch->quiet->quiet_ms;
+		if (util_now_ms() >= MIN(quiet_at, deadline_ms)) {
+			*settled = quiet_at <= deadline_ms;
 			return 0;
+		}
+		if (!display->told && co_wait_event(&display->drawn, MIN(quiet_at, deadline_ms), &wait) < 0) {
+			if (wait.code == ERR_TIMEOUT)
+				continue;
+			if (e)
+				*e = wait;
+			return -1;
 		}
 		if (co_wait_until(MIN(util_now_ms() + TOGETHER_MS, deadline_ms), e) < 0)
 			return -1;
 	}
+}
+
+int display_settle(struct display *display, const struct display_quiet *quiet, int64_t deadline_ms, bool *settled, struct err *e)
+{
+	struct screen_watch self = {.next = display->watches, .quiet = quiet, .drawn_ms = util_now_ms()};
+	struct screen_watch **place = &display->watches;
+	int rc;
+
+	display->watches = &self;
+	rc = watch(display, &self, deadline_ms, settled, e);
+	while (*place != &self)
+		place = &(*place)->next;
+	*place = self.next;
+	return rc;
 }

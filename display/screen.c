@@ -2,8 +2,8 @@
 /*
  * The screen's pixels and its changes.
  *
- * Damage is told once and then not again until it is taken back (screen_listen_again). It is taken back only when somebody looks, so
- * that a screen that nobody looks at costs nothing.
+ * Damage is told once and then not again until it is taken back (screen_take_damage). It is taken back only when somebody looks, so
+ * that a screen that nobody looks at costs nothing; where it was is asked then.
  */
 #include "display/screen.h"
 
@@ -12,7 +12,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include <xcb/damage.h>
-#include <xcb/xfixes.h>
 
 #include "session/base/util.h"
 
@@ -22,6 +21,8 @@ static void on_event(void *arg, const xcb_generic_event_t *event)
 	uint8_t type = event->response_type & 0x7F;
 
 	if (type == display->damage_event) {
+		if (!display->told)
+			display->complete = display->frame;
 		display->told = true;
 		display->frame++;
 		co_signal(&display->drawn);
@@ -31,13 +32,83 @@ static void on_event(void *arg, const xcb_generic_event_t *event)
 	}
 }
 
-void screen_listen_again(struct display *display)
+static bool is_inside(struct rect rect, struct rect outer)
 {
-	if (!display->told || display->x->lost)
-		return;
+	return rect.x >= outer.x && rect.y >= outer.y && rect.x + rect.width <= outer.x + outer.width &&
+	       rect.y + rect.height <= outer.y + outer.height;
+}
+
+static bool touch(struct rect a, struct rect b)
+{
+	return a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height;
+}
+
+static bool counts(const struct display_quiet *quiet, struct rect rect)
+{
+	if (quiet->region.width > 0 && !touch(rect, quiet->region))
+		return false;
+	for (size_t i = 0; i < quiet->n_masks; i++)
+		if (is_inside(rect, quiet->masks[i]))
+			return false;
+	return true;
+}
+
+static void note_change(struct display *display, struct rect rect, uint64_t frame, int64_t now_ms)
+{
+	tiles_mark(&display->tiles, rect, frame);
+	for (struct screen_watch *watch = display->watches; watch; watch = watch->next)
+		if (watch->drawn_ms < now_ms && counts(watch->quiet, rect))
+			watch->drawn_ms = now_ms;
+}
+
+static int take_damage(struct display *display, struct err *e)
+{
+	struct xconn *x = display->x;
+	xcb_xfixes_fetch_region_reply_t *reply;
+	uint64_t frame = display->frame;
+	auto_free void *got = NULL;
+
 	display->told = false;
-	xcb_damage_subtract(display->x->xcb, display->damage, XCB_NONE, XCB_NONE);
-	xconn_flush(display->x);
+	xcb_damage_subtract(x->xcb, display->damage, XCB_NONE, display->region);
+	if (xconn_reply(x, xcb_xfixes_fetch_region(x->xcb, display->region).sequence, &got, e) < 0) {
+		note_change(display, (struct rect){0, 0, display->native.width_px, display->native.height_px}, frame, util_now_ms());
+		return -1;
+	}
+	reply = got;
+	const xcb_rectangle_t *list = xcb_xfixes_fetch_region_rectangles(reply);
+
+	for (int i = 0; i < xcb_xfixes_fetch_region_rectangles_length(reply); i++)
+		note_change(display, (struct rect){list[i].x, list[i].y, list[i].width, list[i].height}, frame, util_now_ms());
+	return 0;
+}
+
+int screen_take_damage(struct display *display, struct err *e)
+{
+	int rc;
+
+	while (display->taking)
+		if (co_wait_event(&display->taken, CO_FOREVER, e) < 0)
+			return -1;
+	if (display->x->lost)
+		return err_set(e, ERR_GONE, NULL, "the display of this session is gone");
+	if (!display->told)
+		return 0;
+	/* What is taken back must be heard, whoever is cancelled: it is not told again. */
+	display->taking = true;
+	co_shield();
+	rc = take_damage(display, e);
+	co_unshield();
+	display->taking = false;
+	co_signal(&display->taken);
+	return rc;
+}
+
+int display_update(struct display *display, struct err *e)
+{
+	/* A round trip brings what the server has told; what was told is asked for by a round trip of its own. */
+	if (!display->told && xconn_sync(display->x, e) < 0)
+		return -1;
+	return screen_take_damage(display, e);
 }
 
 /* 24 bits of colour in 32 bits of memory, blue first: what Xvfb has, and the only thing that the rest of this folder knows. */
@@ -111,6 +182,7 @@ int display_create(struct display **out, struct xconn *x, struct space native, s
 	display = util_zalloc(sizeof(*display));
 	display->x = x;
 	display->native = native;
+	tiles_init(&display->tiles, native);
 	xconn_listen(x, &display->listener, on_event, display);
 	if (make_segment(display, e) < 0) {
 		display_destroy(display);
@@ -119,6 +191,8 @@ int display_create(struct display **out, struct xconn *x, struct space native, s
 	display->damage = xcb_generate_id(x->xcb);
 	display->damage_event = (uint8_t)(xcb_get_extension_data(x->xcb, &xcb_damage_id)->first_event + XCB_DAMAGE_NOTIFY);
 	xcb_damage_create(x->xcb, display->damage, x->root, XCB_DAMAGE_REPORT_LEVEL_NON_EMPTY);
+	display->region = xcb_generate_id(x->xcb);
+	xcb_xfixes_create_region(x->xcb, display->region, 0, NULL);
 	paint_background(x);
 	xconn_flush(x);
 	*out = display;
@@ -133,12 +207,28 @@ void display_destroy(struct display *display)
 	if (display->shared)
 		(void)munmap(display->shared, display->shared_bytes);
 	free(display->last.bytes);
+	tiles_finish(&display->tiles);
 	free(display);
 }
 
 uint64_t display_frame(const struct display *display)
 {
 	return display->frame;
+}
+
+uint64_t display_complete_frame(const struct display *display)
+{
+	return display->told ? display->complete : display->frame;
+}
+
+bool display_changed(const struct display *display, struct rect rect, uint64_t since)
+{
+	return tiles_changed(&display->tiles, rect, since);
+}
+
+size_t display_changes(const struct display *display, uint64_t since, struct rect *out, size_t max)
+{
+	return tiles_list(&display->tiles, since, out, max);
 }
 
 /* Asks the server to write the region into the segment, and copies it out. A request that was given up is answered before the next one. */

@@ -6,9 +6,11 @@
 #define DISPLAY_SCREEN_H
 
 #include <xcb/shm.h>
+#include <xcb/xfixes.h>
 
 #include "display/display.h"
 #include "display/image.h"
+#include "display/tiles.h"
 
 struct display {
 	struct xconn *x;
@@ -21,7 +23,13 @@ struct display {
 	uint32_t damage;
 	uint8_t damage_event;        /* the number of its event */
 	uint64_t frame;
+	uint64_t complete;           /* while told: the frame before what was told */
 	bool told;                   /* the damage was told and not taken back: the server tells no more until then */
+	xcb_xfixes_region_t region;  /* of the server: where the damage was that is taken back */
+	bool taking;                 /* one coroutine at a time takes it back */
+	struct co_event taken;
+	struct tiles tiles;          /* without the pointer; what was taken back so far */
+	struct screen_watch *watches;
 
 	xcb_shm_seg_t segment;
 	uint32_t *shared;            /* the segment: the server writes here at any time, so nothing is looked at here */
@@ -39,8 +47,19 @@ struct display {
 /* The calm colour of an empty desktop. */
 #define SCREEN_BACKGROUND 0x4A5F73U
 
-/* Makes the server tell the next change; needed after each one that it told. */
-void screen_listen_again(struct display *display);
+/* Somebody waits for quiet: told when something was drawn that counts. On the stack of who waits. */
+struct screen_watch {
+	struct screen_watch *next;
+	const struct display_quiet *quiet;
+	int64_t drawn_ms; /* when it was last seen that something had been */
+};
+
+/*
+ * If a change was told: learns where the screen has changed until now, and makes the server tell the next change. After it everything
+ * that was told is in the tiles, and what is drawn later has a frame after display_complete_frame. Errors of xconn_reply: the whole
+ * screen counts as changed then.
+ */
+int screen_take_damage(struct display *display, struct err *e);
 
 /* Copies a region of the screen, without pointer, into private memory: image->pixels is malloced and the caller's. */
 int screen_capture(struct display *display, int x, int y, int width, int height, struct image *image, struct err *e);

@@ -44,6 +44,12 @@ void space_map_rect(struct space from, struct space to, int *x, int *y, int *wid
 	map_span(y, height, from.height_px, to.height_px);
 }
 
+struct rect space_rect(const json_t *value)
+{
+	return (struct rect){(int)form_int(value, "x", 0), (int)form_int(value, "y", 0), (int)form_int(value, "width", 0),
+	                     (int)form_int(value, "height", 0)};
+}
+
 json_t *space_json(struct space space)
 {
 	return json_pack("{s:i,s:i}", "width", space.width_px, "height", space.height_px);

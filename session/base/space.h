@@ -10,6 +10,11 @@
 
 #include "session/base/json.h"
 
+/* A rectangle of pixels of some space. */
+struct rect {
+	int x, y, width, height;
+};
+
 /* The column (or row) `at` of a space that is from_px wide, in one that is to_px wide. Values outside 0..from_px-1 (a window that hangs
  * over the edge) are mapped by the same scale and stay outside. */
 int space_map(int at, int from_px, int to_px);
@@ -17,6 +22,9 @@ int space_map(int at, int from_px, int to_px);
 /* A rectangle inside `from`, in pixels of `to`: its edges are mapped, and it keeps at least one pixel. Any pointer may be of the same
  * rectangle's fields. */
 void space_map_rect(struct space from, struct space to, int *x, int *y, int *width, int *height);
+
+/* A checked FIELD_RECT; all 0 when `value` is NULL. */
+struct rect space_rect(const json_t *value);
 
 /* {"width","height"}; the caller's reference. */
 json_t *space_json(struct space space);

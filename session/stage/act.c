@@ -166,7 +166,8 @@ static json_t *observe(struct act *act)
 	int64_t start_ms = util_now_ms();
 	int64_t until_ms = MIN(act->deadline_ms, start_ms + form_int(wanted, "timeout_ms", SETTLE_MS));
 	bool settled = false;
-	int rc = display_settle(act->stage->display, (int)form_int(wanted, "quiet_ms", QUIET_MS), until_ms, &settled, &act->e);
+	const struct display_quiet quiet = {.quiet_ms = (int)form_int(wanted, "quiet_ms", QUIET_MS)};
+	int rc = display_settle(act->stage->display, &quiet, until_ms, &settled, &act->e);
 
 	json_object_set_new(observation, "settled", json_boolean(settled));
 	json_object_set_new(observation, "elapsed_ms", json_integer(util_now_ms() - start_ms));

@@ -187,9 +187,10 @@ static uint64_t frame(void *arg)
 
 static int wait_quiet(void *arg, int quiet_ms, int64_t deadline_ms, struct err *e)
 {
+	const struct display_quiet quiet = {.quiet_ms = quiet_ms};
 	bool settled;
 
-	return display_settle(((struct stage *)arg)->display, quiet_ms, deadline_ms, &settled, e);
+	return display_settle(((struct stage *)arg)->display, &quiet, deadline_ms, &settled, e);
 }
 
 static int open_parts(struct stage *stage, struct err *e)
@@ -301,7 +302,7 @@ int stage_check_ready(const struct stage *stage, struct err *e)
 json_t *stage_at(const struct stage *stage, uint64_t frame)
 {
 	if (frame == 0 && stage->display)
-		frame = display_frame(stage->display);
+		frame = display_complete_frame(stage->display);
 	return json_pack("{s:I,s:I,s:I}", "frame", (json_int_t)frame, "epoch", (json_int_t)stage->epoch, "episode",
 	                 (json_int_t)stage->episode);
 }

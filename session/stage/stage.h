@@ -67,7 +67,7 @@ void stage_fail(struct stage *stage, const char *reason);
  * that nobody reads. */
 int stage_check_ready(const struct stage *stage, struct err *e);
 
-/* The caller's references. `frame` 0 is the present one. */
+/* The caller's references. `frame` 0 is the newest that is over. */
 json_t *stage_at(const struct stage *stage, uint64_t frame);
 json_t *stage_describe(const struct stage *stage);
 json_t *stage_hello(const struct stage *stage);

@@ -277,6 +277,7 @@ static void test_never_stale(void **state)
 struct settle {
 	struct fixture *f;
 	int quiet_ms, limit_ms;
+	struct display_quiet quiet;
 	bool settled;
 	int rc;
 	int64_t took_ms;
@@ -288,7 +289,8 @@ static void settle(void *arg)
 	struct settle *s = arg;
 	int64_t start = util_now_ms();
 
-	s->rc = display_settle(s->f->display, s->quiet_ms, start + s->limit_ms, &s->settled, &s->e);
+	s->quiet.quiet_ms = s->quiet_ms;
+	s->rc = display_settle(s->f->display, &s->quiet, start + s->limit_ms, &s->settled, &s->e);
 	s->took_ms = util_now_ms() - start;
 }
 
@@ -342,6 +344,100 @@ static void test_settle_gives_up_at_the_limit(void **state)
 	assert_int_equal(s.rc, 0);
 	assert_false(s.settled);
 	assert_true(s.took_ms >= 600 && s.took_ms < 5000);
+}
+
+/* Draws in one place and asks where. */
+struct changes {
+	struct fixture *f;
+	struct rect list[4];
+	size_t n;
+	uint64_t since; /* of the question; then the frame that is over */
+};
+
+static void ask_changes(void *arg)
+{
+	struct changes *c = arg;
+
+	assert_int_equal(display_update(c->f->display, NULL), 0);
+	c->n = display_changes(c->f->display, c->since, c->list, ARRAY_LEN(c->list));
+	c->since = display_complete_frame(c->f->display);
+}
+
+static void test_changes(void **state)
+{
+	struct changes c = {.f = *state};
+
+	xserver_run(c.f->loop, ask_changes, &c);
+	xserver_run(c.f->loop, ask_changes, &c);
+	assert_int_equal(c.n, 0);
+	uint64_t before = c.since;
+
+	paint(c.f, 100, 50, 30, 20, 0xFFCC00);
+	xserver_run(c.f->loop, ask_changes, &c);
+	assert_true(c.since > before);
+	assert_int_equal(c.n, 1);
+	const struct rect *r = &c.list[0];
+
+	assert_true(r->x == 96 && r->y == 48 && r->width == 48 && r->height == 32);
+	assert_true(display_changed(c.f->display, (struct rect){100, 50, 1, 1}, before));
+	assert_false(display_changed(c.f->display, (struct rect){100, 50, 1, 1}, c.since));
+	assert_false(display_changed(c.f->display, (struct rect){200, 50, 1, 1}, before));
+	/* The pointer makes a frame and no change. */
+	before = c.since;
+	warp(c.f, 300, 300);
+	free(look(c.f, (struct display_request){0}, NULL));
+	xserver_run(c.f->loop, ask_changes, &c);
+	assert_true(c.since > before);
+	assert_int_equal(c.n, 0);
+}
+
+/* What is drawn after a frame was told always counts as later, however the events come. */
+static void test_no_change_is_missed(void **state)
+{
+	struct changes c = {.f = *state};
+
+	for (uint32_t i = 0; i < 200; i++) {
+		paint(c.f, 10, 10, 10, 10, i);
+		if (i % 2)
+			loop_turn(c.f->loop, 100); /* the damage is told, and not taken back yet */
+		uint64_t told = display_complete_frame(c.f->display);
+
+		paint(c.f, 40, 40, 10, 10, i);
+		xserver_run(c.f->loop, ask_changes, &c);
+		assert_true(display_changed(c.f->display, (struct rect){40, 40, 1, 1}, told));
+	}
+}
+
+static void test_settle_in_a_region(void **state)
+{
+	struct settle s = {.f = *state, .quiet_ms = 100, .limit_ms = 5000, .quiet.region = {200, 200, 50, 50}};
+	struct animation a = {.f = *state, .left = 1000, .every_ms = 30};
+
+	a.timer = loop_at(s.f->loop, util_now_ms(), animate, &a); /* at 5,5 to 10,10 */
+	xserver_run(s.f->loop, settle, &s);
+	assert_true(s.rc == 0 && s.settled);
+	s.quiet.region = (struct rect){9, 9, 50, 50};
+	s.limit_ms = 400;
+	xserver_run(s.f->loop, settle, &s);
+	loop_cancel(a.timer);
+	assert_true(s.rc == 0 && !s.settled);
+}
+
+static void test_settle_with_a_mask(void **state)
+{
+	static const struct rect around[] = {{100, 100, 5, 5}, {5, 5, 5, 5}}, part[] = {{5, 5, 4, 5}};
+	struct settle s = {.f = *state, .quiet_ms = 100, .limit_ms = 5000, .quiet = {.masks = around, .n_masks = ARRAY_LEN(around)}};
+	struct animation a = {.f = *state, .left = 1000, .every_ms = 30};
+
+	a.timer = loop_at(s.f->loop, util_now_ms(), animate, &a);
+	xserver_run(s.f->loop, settle, &s);
+	assert_true(s.rc == 0 && s.settled);
+	s.quiet.masks = part;
+	s.quiet.n_masks = ARRAY_LEN(part);
+	s.limit_ms = 400;
+	xserver_run(s.f->loop, settle, &s);
+	loop_cancel(a.timer);
+	assert_true(s.rc == 0 && !s.settled);
 }
 
 struct ready {
@@ -602,6 +698,8 @@ int main(void)
 		TEST(test_known_content),         TEST(test_region_and_scale),     TEST(test_pointer_with_hot_spot),
 		TEST(test_same_frame_same_bytes), TEST(test_pointer_makes_a_frame), TEST(test_never_stale),
 		TEST(test_settle_quiet),          TEST(test_settle_after_drawing), TEST(test_settle_gives_up_at_the_limit),
+		TEST(test_settle_in_a_region),    TEST(test_settle_with_a_mask),   TEST(test_changes),
+		TEST(test_no_change_is_missed),
 		TEST(test_ready_needs_a_manager), TEST(test_ready_needs_paint),    TEST(test_ready_misses_no_manager),
 		TEST(test_silent_server),
 		TEST(test_requests_without_reply), TEST(test_full_server),         TEST(test_dead_server),
