@@ -23,6 +23,11 @@
 #define LIMIT_STAGE_CONNECTIONS 64            /* connections that a stage accepts at once */
 #define LIMIT_PATH_POINTS 256                 /* points of a drag */
 #define LIMIT_WAITING_CALLS 32                /* calls of one session that wait for their turn */
+#define LIMIT_KEY_CHARS 255                   /* an Idempotency-Key */
+#define LIMIT_KEYS 100000                     /* of them in one session */
+#define LIMIT_RESULTS 1024                    /* keys whose results are kept */
+#define LIMIT_RESULTS_BYTES (8 * 1024 * 1024) /* all of these results */
+#define LIMIT_RESULTS_MS 600000               /* for so long */
 #define LIMIT_CALL_MS 300000                  /* timeout_ms of a call, at most */
 #define LIMIT_CALL_DEFAULT_MS 60000
 #define LIMIT_X_WAIT_MS 2000                  /* one reply of the X server */

@@ -31,7 +31,7 @@ static int call_stage(struct request *request, const char *name, int64_t limit_m
 	struct session *session = request->session;
 	struct stage_call call = {
 		.name = name, .role = role_name(request->who.role), .token = request->who.name, .request_id = request->id,
-		.query = request->target.query, .body = request->route->flags & ROUTE_BODY ? request->body : NULL, .body_len = request->body_len,
+		.key = *request->key ? request->key : NULL, .query = request->target.query, .body = request->route->flags & ROUTE_BODY ? request->body : NULL, .body_len = request->body_len,
 	};
 
 	if (session->state == SESSION_STARTING)

@@ -118,6 +118,43 @@ const char *head_bearer(const struct head *head)
 	return *text ? text : NULL;
 }
 
+/* The text of a quoted string of structured fields (RFC 9651), which ends the value. NULL when it is none. */
+static const char *unquote(const char *text, char *out, size_t size)
+{
+	size_t n = 0;
+
+	for (text++; *text && *text != '"'; text++) {
+		if (*text == '\\' && *++text != '"' && *text != '\\')
+			return NULL;
+		if (n + 1 < size)
+			out[n++] = *text;
+		else
+			return NULL;
+	}
+	out[n] = '\0';
+	return text[0] == '"' && text[1 + strspn(text + 1, " \t")] == '\0' ? out : NULL;
+}
+
+int head_key(const struct head *head, char out[LIMIT_KEY_CHARS + 1], struct err *e)
+{
+	char read[LIMIT_KEY_CHARS + 2], shown[SHOWN_MAX];
+	const char *text = head->idempotency_key;
+
+	out[0] = '\0';
+	if (!text)
+		return 0;
+	if (text[0] == '"')
+		text = unquote(text, read, sizeof(read));
+	for (const char *at = text; at && *at; at++)
+		if (*at < ' ' || *at > '~' || at - text >= LIMIT_KEY_CHARS)
+			text = NULL;
+	if (!text || !*text)
+		return err_set(e, ERR_BAD_REQUEST, NULL, "the Idempotency-Key %s is refused: it must be 1 to %d printable ASCII characters",
+		               err_quote(shown, sizeof(shown), head->idempotency_key, strlen(head->idempotency_key)), LIMIT_KEY_CHARS);
+	memcpy(out, text, strlen(text) + 1);
+	return 0;
+}
+
 /* Skips blanks, then `word` in any case; NULL when it is not there. */
 static const char *skip_word(const char *text, const char *word)
 {

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "session/base/err.h"
+#include "session/base/limits.h"
 
 /* Values are borrowed from what head_add was given; NULL when the field is not there. */
 struct head {
@@ -33,6 +34,12 @@ int head_finish(struct head *head, struct err *e);
 
 /* The token of "Authorization: Bearer TOKEN", or NULL when the field is not of that form. */
 const char *head_bearer(const struct head *head);
+
+/*
+ * Reads the Idempotency-Key into out: LIMIT_KEY_CHARS printable ASCII characters at most, as they are or in the quoted form of structured
+ * fields ("k1" with its quotes is the key k1). *out is "" when there is none. ERR_BAD_REQUEST.
+ */
+int head_key(const struct head *head, char out[LIMIT_KEY_CHARS + 1], struct err *e);
 
 /* The media type is application/json (UTF-8, by a charset parameter or without). */
 bool head_is_json(const struct head *head);

@@ -148,6 +148,16 @@ static size_t body_limit(const struct request *request)
 	return request->route->flags & ROUTE_PUBLIC ? LIMIT_PUBLIC_BODY_BYTES : LIMIT_BODY_BYTES;
 }
 
+/* A key that would not be honoured is refused, unless the request may be repeated as it is. */
+static int check_key(struct request *request, struct err *e)
+{
+	if (request->route->flags & ROUTE_KEY)
+		return head_key(&request->head, request->key, e);
+	if (!request->head.idempotency_key || strcmp(request->route->method, "POST") != 0 || request->route->flags & ROUTE_REPEATABLE)
+		return 0;
+	return err_set(e, ERR_UNSUPPORTED, NULL, "this path does not offer Idempotency-Key; send the request without it");
+}
+
 static int check_body(const struct request *request, struct err *e)
 {
 	const struct head *head = &request->head;
@@ -155,8 +165,6 @@ static int check_body(const struct request *request, struct err *e)
 	if (head->length > body_limit(request))
 		return err_set(e, ERR_TOO_LARGE, NULL, "the body has %llu bytes; at most %zu are allowed", (unsigned long long)head->length,
 		               body_limit(request));
-	if (head->idempotency_key)
-		return err_set(e, ERR_UNSUPPORTED, NULL, "this version does not offer Idempotency-Key; send the call without it");
 	if (head->has_body && !(request->route->flags & ROUTE_BODY))
 		return err_set(e, ERR_BAD_REQUEST, NULL, "this path takes no body");
 	if (head->has_body && !head_is_json(head))
@@ -181,7 +189,8 @@ static int check_head(struct request *request, struct MHD_Connection *mhd, const
 	const char *id = NULL;
 
 	if (read_head(request, mhd, e) < 0 || check_hosts(request, e) < 0 || find_route(request, method, &id, e) < 0 ||
-	    check_token(request, id, e) < 0 || check_query(request, e) < 0 || check_body(request, e) < 0)
+	    check_token(request, id, e) < 0 || check_query(request, e) < 0 || check_body(request, e) < 0 ||
+	    check_key(request, e) < 0)
 		return -1;
 	return find_session(request, id, e);
 }

@@ -27,6 +27,7 @@ struct request {
 	char *raw_target;
 	struct target target;
 	struct head head;            /* its strings are libmicrohttpd's and live as long as the request */
+	char key[LIMIT_KEY_CHARS + 1]; /* its Idempotency-Key, where the route takes one; or "" */
 	const struct route *route;
 	bool is_head;                /* method HEAD */
 	struct identity who;         /* of the token; not set on public routes */

@@ -19,6 +19,8 @@ enum route_flag {
 	ROUTE_PUBLIC = 1 << 0, /* needs no token */
 	ROUTE_WAITS = 1 << 1,  /* runs in a coroutine */
 	ROUTE_BODY = 1 << 2,   /* takes a JSON body; the others take none */
+	ROUTE_KEY = 1 << 3,    /* honours an Idempotency-Key */
+	ROUTE_REPEATABLE = 1 << 4, /* a POST that needs none: twice is the same as once */
 };
 
 struct route {

@@ -133,7 +133,7 @@ static const char *safe_type(const char *type)
 
 static bool is_safe_header(const char *name, const char *value)
 {
-	if (strncmp(name, "Glovebox-", 9) != 0 && strcmp(name, "Retry-After") != 0)
+	if (strncmp(name, "Glovebox-", 9) != 0 && strcmp(name, "Retry-After") != 0 && strcmp(name, "Idempotency-Replayed") != 0)
 		return false;
 	for (const char *at = name; *at; at++)
 		if ((*at < 'a' || *at > 'z') && (*at < 'A' || *at > 'Z') && *at != '-')
@@ -323,8 +323,8 @@ int stage_greet(struct stage *stage, int64_t deadline_ms, struct stage_hello *he
 
 static void send_call(struct stage_reply *link, const struct stage_call *call)
 {
-	json_t *envelope = json_pack("{s:s, s:s, s:s*, s:s*, s:O*}", "call", call->name, "role", call->role, "token", call->token,
-	                             "request_id", call->request_id, "query", call->query);
+	json_t *envelope = json_pack("{s:s, s:s, s:s*, s:s*, s:s*, s:O*}", "call", call->name, "role", call->role, "token", call->token,
+	                             "request_id", call->request_id, "key", call->key, "query", call->query);
 	auto_free char *text = json_dumps(envelope, JSON_COMPACT);
 
 	json_decref(envelope);

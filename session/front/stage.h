@@ -27,6 +27,7 @@ struct stage_call {
 	const char *role;       /* "agent", …, "server" */
 	const char *token;      /* names the caller's token in the journal; not the token itself; NULL for the server */
 	const char *request_id;
+	const char *key;        /* the caller's Idempotency-Key, or NULL */
 	json_t *query;          /* borrowed; NULL is {} */
 	const char *body;       /* borrowed */
 	size_t body_len;

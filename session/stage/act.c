@@ -11,6 +11,7 @@
 #include "session/base/space.h"
 #include "session/base/util.h"
 #include "session/stage/batch.h"
+#include "session/stage/keyed.h"
 
 #define QUIET_MS 200
 #define SETTLE_MS 3000
@@ -219,6 +220,7 @@ static void act_run(struct stage *stage, struct call *call, const struct batch *
 
 	if (co_cancelled(co_self()))
 		input_release(stage->input);
+	keyed_keep(stage, call, reply);
 	call_reply_json(call, 200, reply);
 	json_decref(reply);
 }

@@ -7,6 +7,7 @@
 #include "session/base/limits.h"
 #include "session/base/util.h"
 #include "session/stage/act.h"
+#include "session/stage/keyed.h"
 #include "session/stage/looks.h"
 
 #define ANYBODY (ROLE_AGENT | ROLE_VIEWER | ROLE_CONTROLLER | ROLE_OPERATOR | ROLE_OWNER | ROLE_SERVER)
@@ -69,7 +70,7 @@ static const struct call_row rows[] = {
 	{"start", ROLE_SERVER, false, handle_start},
 	{"end", ROLE_SERVER, false, handle_end},
 	{"state", ANYBODY, false, handle_state},
-	{"act", HANDS, true, act_call},
+	{"act", HANDS, true, keyed_act},
 	{"screenshot", HANDS, true, looks_call},
 	{"cancel", HANDS, false, handle_cancel},
 };

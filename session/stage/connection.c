@@ -61,7 +61,7 @@ static void connection_close(struct connection *connection)
 		call_free(call);
 	} else if (call) {
 		call->connection = NULL;
-		if (call->co)
+		if (call->co && !call->runs_on)
 			co_cancel(call->co);
 	}
 	ipc_stream_destroy(connection->stream);
@@ -83,6 +83,7 @@ static const struct field call_fields[] = {
 	{"role", FIELD_ENUM, true, 0, 0, "agent viewer controller operator owner server", NULL, NULL, NULL, "who calls"},
 	{"token", FIELD_STRING, false, 0, 128, NULL, NULL, NULL, "\"\"", "id of the caller's token"},
 	{"request_id", FIELD_STRING, false, 0, 128, NULL, NULL, NULL, "\"\"", "id of the request"},
+	{"key", FIELD_STRING, false, 1, LIMIT_KEY_CHARS, NULL, NULL, NULL, NULL, "the caller's Idempotency-Key"},
 	{"query", FIELD_MAP, false, 0, LIMIT_QUERY_PARAMETERS, NULL, NULL, NULL, "{}", "the request's query"},
 };
 static const struct form call_form = {call_fields, ARRAY_LEN(call_fields), NULL};
@@ -110,6 +111,8 @@ static struct call *read_call(const void *text, size_t len)
 	call->name = form_string(call->envelope, "call", NULL);
 	call->token = form_string(call->envelope, "token", "");
 	call->request_id = form_string(call->envelope, "request_id", "");
+	call->key = form_string(call->envelope, "key", NULL);
+	call->runs_on = call->key;
 	call->role_name = form_string(call->envelope, "role", NULL);
 	call->role = read_role(call->role_name);
 	call->query = json_object_get(call->envelope, "query");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The front's connections to this stage and the calls on them (link.h): one call at a time on a connection, and a connection that closes
- * cancels its call. Owner: the stage. One thread.
+ * cancels its call, unless that has a key. Owner: the stage. One thread.
  */
 #ifndef STAGE_CONNECTION_H
 #define STAGE_CONNECTION_H
@@ -22,6 +22,7 @@ enum role {
 };
 
 struct connection;
+struct record;
 
 /* One call. Its owner is who was handed it, until call_finish. */
 struct call {
@@ -29,10 +30,13 @@ struct call {
 	json_t *envelope;
 	const char *name, *role_name, *token, *request_id; /* of the envelope; token is the token's id */
 	enum role role;
+	const char *key;     /* the caller's Idempotency-Key, or NULL */
 	const json_t *query; /* object of strings, or NULL */
 	char *body;
 	size_t body_len;
 	struct co *co;       /* what works on it: cancelled when the caller leaves */
+	bool runs_on;        /* but not then: whoever has a key comes back for the answer */
+	struct record *record; /* of its key, until its reply is kept */
 	bool answered;
 };
 

@@ -4,10 +4,11 @@
  *
  * The stage speaks first: HELLO. Then the front sends a CALL (a JSON envelope) and, if its flag MORE is set, the body of the call in
  * DATA frames, each but the last with MORE. The stage answers with REPLY (an envelope) and its body in DATA frames the same way. The
- * front relays the body without reading it. Connections are kept and reused; closing one cancels the call that runs on it.
+ * front relays the body without reading it. Connections are kept and reused; closing one cancels the call that runs on it, unless the
+ * call has a key: then it runs on, and its caller comes back for the answer (keyed.h). "running" of HELLO are the calls of that kind.
  *
- * HELLO  {"session":ID,"episode":N,"epoch":N,"state":"starting|ready|…"}
- * CALL   {"call":NAME,"role":"agent|viewer|controller|operator|owner|server","token":ID,"request_id":TEXT,"query":{…}}
+ * HELLO  {"session":ID,"episode":N,"epoch":N,"state":"starting|ready|…","holder":"agent","parked":[],"running":[REQUEST-ID…]}
+ * CALL   {"call":NAME,"role":"agent|viewer|controller|operator|owner|server","token":ID,"request_id":TEXT,"key":TEXT,"query":{…}}
  * REPLY  {"status":N,"type":MEDIA-TYPE,"headers":{NAME:VALUE}}
  * EVENT  {"event":NAME,…}  on a connection whose CALL was "events" (no REPLY follows until the session ends)
  *

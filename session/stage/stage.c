@@ -48,6 +48,7 @@ struct stage *stage_create(struct loop *loop, struct ends *ends)
 
 	*stage = (struct stage){.loop = loop, .ends = *ends, .space = ends->native, .epoch = 1, .episode = 1, .keep_text = true};
 	stage->apps_started = json_array();
+	stage->records = records_create();
 	stage->journal = journal_create(loop, steal_fd(&stage->ends.journal_fd));
 	return stage;
 }
@@ -61,6 +62,7 @@ void stage_destroy(struct stage *stage)
 	display_destroy(stage->display);
 	xconn_close(&stage->x);
 	journal_destroy(stage->journal);
+	records_destroy(stage->records);
 	ends_close(&stage->ends);
 	json_decref(stage->spec);
 	json_decref(stage->image);
@@ -328,6 +330,7 @@ json_t *stage_describe(const struct stage *stage)
 
 json_t *stage_hello(const struct stage *stage)
 {
-	return json_pack("{s:s,s:I,s:I,s:s}", "session", stage->ends.session, "episode", (json_int_t)stage->episode, "epoch",
-	                 (json_int_t)stage->epoch, "state", state_name(stage));
+	return json_pack("{s:s,s:I,s:I,s:s,s:s,s:[],s:o}", "session", stage->ends.session, "episode", (json_int_t)stage->episode, "epoch",
+	                 (json_int_t)stage->epoch, "state", state_name(stage), "holder", "agent", "parked", "running",
+	                 records_running(stage->records));
 }

@@ -15,6 +15,7 @@
 #include "session/journal/journal.h"
 #include "session/stage/connection.h"
 #include "session/stage/ends.h"
+#include "session/stage/records.h"
 #include "session/stage/turns.h"
 
 enum stage_state { STAGE_IS_STARTING, STAGE_IS_READY, STAGE_IS_ENDED, STAGE_IS_FAILED };
@@ -42,6 +43,7 @@ struct stage {
 	struct action_set sets[4];
 	size_t n_sets;
 	struct turns turns;
+	struct records *records; /* of keys */
 };
 
 /* Takes the ends. */

@@ -246,11 +246,6 @@ def test_a_path_without_a_body_takes_none(server, session):
     assert_problem(ask(server.api, post(server.api, "/livez", "{}").replace(b"POST", b"GET", 1)), 400, "bad_request")
 
 
-def test_idempotency_keys_are_not_silently_ignored(server, session):
-    answer = ask(server.api, post(server.api, f"{session.path}/act", '{"actions":[]}', idempotency_key="k1"))
-    assert_problem(answer, 422, "unsupported")
-
-
 def test_the_connection_stays_in_step_after_a_refused_body(server, session):
     with Wire(server.api.address) as wire:
         for _ in range(3):

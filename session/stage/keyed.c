@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* First calls, calls that are sent again, and calls that are sent again while the first one runs. */
+#include "session/stage/keyed.h"
+
+#include <string.h>
+
+#include "session/base/limits.h"
+#include "session/base/util.h"
+#include "session/stage/act.h"
+#include "session/stage/batch.h"
+#include "session/stage/records.h"
+
+static int take(struct stage *stage, const struct call *call, struct record **record, bool *is_new, struct err *e)
+{
+	struct records_key key = {.key = call->key, .token = call->token, .request_id = call->request_id, .episode = stage->episode,
+	                          .body = call->body ? call->body : "", .body_len = call->body_len};
+
+	return records_take(stage->records, &key, util_now_ms(), record, is_new, e);
+}
+
+/* In place of a picture: that it is gone. */
+static void drop_picture(json_t *holder)
+{
+	if (!json_is_object(json_object_get(holder, "picture")))
+		return;
+	json_object_set_new(holder, "picture", json_null());
+	json_object_set_new(holder, "reason", json_string("gone"));
+}
+
+void keyed_keep(struct stage *stage, struct call *call, const json_t *reply)
+{
+	json_auto_t *kept = call->record ? json_deep_copy(reply) : NULL;
+	json_t *result;
+	size_t i;
+
+	if (!kept)
+		return;
+	json_array_foreach(json_object_get(kept, "results"), i, result)
+		drop_picture(result);
+	drop_picture(json_object_get(kept, "observation"));
+	records_finish(stage->records, call->record, json_dumps(kept, JSON_COMPACT), util_now_ms());
+	call->record = NULL;
+}
+
+/* The picture that the observation had, if the display still shows that frame. */
+static int take_picture(struct stage *stage, const struct call *call, uint64_t frame, json_t **out)
+{
+	struct batch *batch = util_zalloc(sizeof(*batch));
+	struct err list[LIMIT_FAULTS];
+	struct faults faults = {.list = list, .max = LIMIT_FAULTS};
+	struct display_picture picture;
+	int rc = -1;
+
+	if (batch_read(batch, call->body, call->body_len, stage->sets, stage->n_sets, stage->space, stage->ends.native, &faults) == 0) {
+		struct display_request request = display_request_read(batch->observe, batch->space, stage->ends.native);
+
+		rc = display_picture(stage->display, &request, &picture, NULL);
+		batch_free(batch);
+	}
+	free(batch);
+	if (rc < 0)
+		return -1;
+	rc = picture.frame == frame ? 0 : -1;
+	if (rc == 0)
+		*out = display_picture_json(&picture);
+	free(picture.bytes);
+	return rc;
+}
+
+static void add_picture(struct stage *stage, const struct call *call, json_t *observation)
+{
+	uint64_t frame = (uint64_t)json_integer_value(json_object_get(json_object_get(observation, "at"), "frame"));
+	json_t *picture;
+
+	if (!json_is_null(json_object_get(observation, "picture")) || display_frame(stage->display) != frame ||
+	    take_picture(stage, call, frame, &picture) < 0)
+		return;
+	json_object_set_new(observation, "picture", picture);
+	json_object_del(observation, "reason");
+}
+
+static void replay(struct stage *stage, struct call *call, const struct record *record)
+{
+	json_auto_t *reply = json_loads(record_reply(record), 0, NULL);
+	json_auto_t *headers = json_pack("{s:s}", "Idempotency-Replayed", "true");
+	auto_free char *text = NULL;
+
+	add_picture(stage, call, json_object_get(reply, "observation"));
+	text = json_dumps(reply, JSON_COMPACT);
+	if (!text)
+		DIE("a reply that was kept is no JSON");
+	call_reply(call, 200, "application/json", headers, text, strlen(text));
+}
+
+static void run_first(struct stage *stage, struct call *call, struct record *record)
+{
+	call->record = record;
+	act_call(stage, call);
+	/* It was refused, or only checked. */
+	if (call->record)
+		records_release(stage->records, call->record);
+	call->record = NULL;
+}
+
+/* How long this call may take in all: of a body that is the same as the one that was found good. */
+static int64_t time_limit_ms(const struct call *call)
+{
+	json_auto_t *body = NULL;
+
+	if (json_parse(call->body, call->body_len, &body, NULL) < 0)
+		return LIMIT_CALL_DEFAULT_MS;
+	return form_int(body, "timeout_ms", LIMIT_CALL_DEFAULT_MS);
+}
+
+/* Nobody needs an answer that was only waited for. */
+static int join(struct call *call, struct record *record, int64_t deadline_ms, struct err *e)
+{
+	int rc;
+
+	if (!call->connection)
+		return err_set(e, ERR_CANCELLED, NULL, "the caller has left");
+	call->runs_on = false;
+	rc = record_wait(record, deadline_ms, e);
+	call->runs_on = true;
+	if (rc < 0 && e->code == ERR_TIMEOUT)
+		return err_set(e, ERR_TIMEOUT, NULL, "the call with this Idempotency-Key still runs");
+	return rc;
+}
+
+void keyed_act(struct stage *stage, struct call *call)
+{
+	struct record *record = NULL;
+	int64_t deadline_ms;
+	bool is_new = false;
+	struct err e;
+	int rc;
+
+	if (!call->key) {
+		act_call(stage, call);
+		return;
+	}
+	deadline_ms = util_now_ms() + time_limit_ms(call);
+	/* One that was refused after all has left the key free: then this is the first. */
+	while ((rc = take(stage, call, &record, &is_new, &e)) == 0 && !is_new && !record_reply(record))
+		if ((rc = join(call, record, deadline_ms, &e)) < 0)
+			break;
+	if (rc < 0)
+		call_refuse(call, &e);
+	else if (is_new)
+		run_first(stage, call, record);
+	else
+		replay(stage, call, record);
+}

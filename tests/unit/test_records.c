@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* links: session/stage session/journal display input apps */
+/* Records of keys: what is the same call, what is kept, and for how long. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "session/base/limits.h"
+#include "session/base/util.h"
+#include "session/stage/records.h"
+
+static struct records *records;
+static struct record *record;
+static bool is_new;
+static struct err e;
+
+static int set_up(void **state)
+{
+	(void)state;
+	records = records_create();
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	records_destroy(records);
+	return 0;
+}
+
+static int take_of(const char *token, long episode, const char *key, const char *body, int64_t now_ms)
+{
+	struct records_key asked = {.key = key, .token = token, .request_id = "r1", .episode = episode, .body = body, .body_len = strlen(body)};
+
+	return records_take(records, &asked, now_ms, &record, &is_new, &e);
+}
+
+static int take(const char *key, const char *body, int64_t now_ms)
+{
+	return take_of("t1", 1, key, body, now_ms);
+}
+
+/* A call that ran at this time and was answered with so many bytes. */
+static void run_call(const char *key, size_t reply_bytes, int64_t now_ms)
+{
+	char *reply = util_alloc(reply_bytes + 1);
+
+	memset(reply, 'x', reply_bytes);
+	reply[reply_bytes] = '\0';
+	assert_int_equal(take(key, "b", now_ms), 0);
+	assert_true(is_new);
+	records_finish(records, record, reply, now_ms);
+}
+
+static void assert_kept(const char *key, int64_t now_ms)
+{
+	assert_int_equal(take(key, "b", now_ms), 0);
+	assert_false(is_new);
+	assert_non_null(record_reply(record));
+}
+
+static void assert_bare(const char *key, int64_t now_ms)
+{
+	assert_int_equal(take(key, "b", now_ms), -1);
+	assert_int_equal(e.code, ERR_ALREADY_DONE);
+	assert_int_equal(take(key, "other", now_ms), -1);
+	assert_int_equal(e.code, ERR_KEY_REUSED);
+}
+
+static void test_life(void **state)
+{
+	(void)state;
+	assert_int_equal(take("k", "b", 0), 0);
+	assert_true(is_new);
+	assert_int_equal(take("k", "b", 0), 0);
+	assert_false(is_new);
+	assert_null(record_reply(record));
+	assert_int_equal(take("k", "other", 0), -1);
+	assert_int_equal(e.code, ERR_KEY_REUSED);
+	records_finish(records, record, util_strdup("{}"), 0);
+	assert_kept("k", 1);
+	assert_string_equal(record_reply(record), "{}");
+}
+
+static void test_scope(void **state)
+{
+	(void)state;
+	run_call("k", 2, 0);
+	assert_int_equal(take_of("t2", 1, "k", "other", 0), 0);
+	assert_true(is_new);
+	assert_int_equal(take_of("t1", 2, "k", "other", 0), 0);
+	assert_true(is_new);
+}
+
+static void test_what_was_refused_is_forgotten(void **state)
+{
+	(void)state;
+	assert_int_equal(take("k", "b", 0), 0);
+	records_release(records, record);
+	assert_int_equal(take("k", "other", 0), 0);
+	assert_true(is_new);
+}
+
+static void test_running_calls_are_listed(void **state)
+{
+	json_t *list;
+
+	(void)state;
+	run_call("done", 2, 0);
+	assert_int_equal(take("k", "b", 0), 0);
+	list = records_running(records);
+	assert_int_equal(json_array_size(list), 1);
+	assert_string_equal(json_string_value(json_array_get(list, 0)), "r1");
+	json_decref(list);
+}
+
+static void test_age(void **state)
+{
+	(void)state;
+	run_call("k", 2, 1000);
+	assert_kept("k", 1000 + LIMIT_RESULTS_MS - 1);
+	assert_bare("k", 1000 + LIMIT_RESULTS_MS);
+}
+
+static void test_number(void **state)
+{
+	char key[32];
+
+	(void)state;
+	for (int i = 0; i <= LIMIT_RESULTS; i++) {
+		(void)snprintf(key, sizeof(key), "k%d", i);
+		run_call(key, 2, 0);
+	}
+	assert_bare("k0", 0);
+	assert_kept("k1", 0);
+}
+
+static void test_bytes(void **state)
+{
+	(void)state;
+	run_call("a", LIMIT_RESULTS_BYTES / 2, 0);
+	run_call("b", LIMIT_RESULTS_BYTES / 2, 0);
+	assert_kept("a", 0);
+	run_call("c", 1, 0);
+	assert_bare("a", 0);
+	assert_kept("b", 0);
+	run_call("d", LIMIT_RESULTS_BYTES + 1, 0);
+	assert_bare("d", 0);
+}
+
+static void test_the_last_key(void **state)
+{
+	char key[32];
+
+	(void)state;
+	for (int i = 0; i < LIMIT_KEYS; i++) {
+		(void)snprintf(key, sizeof(key), "k%d", i);
+		run_call(key, 2, 0);
+	}
+	assert_int_equal(take("one more", "b", 0), -1);
+	assert_int_equal(e.code, ERR_LIMIT);
+	assert_bare("k0", 0);
+	assert_kept(key, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_life, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_scope, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_what_was_refused_is_forgotten, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_running_calls_are_listed, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_age, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_number, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_bytes, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_the_last_key, set_up, tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
