@@ -19,12 +19,9 @@ static void on_event(void *arg, const xcb_generic_event_t *event)
 
 	switch (event->response_type & 0x7f) {
 	case XCB_PROPERTY_NOTIFY:
-		if (property->window != ping->clock)
+		if (property->window != ping->wm.window || property->atom != ping->stamp)
 			return;
-		if (property->atom == ping->extents)
-			ping->wm_answers++;
-		else
-			ping->ticked = true;
+		ping->ticked = true;
 		ping->time = property->time;
 		break;
 	case XCB_CLIENT_MESSAGE:
@@ -40,28 +37,16 @@ static void on_event(void *arg, const xcb_generic_event_t *event)
 	co_signal(&ping->heard);
 }
 
-static int make_clock(struct ping *ping, struct err *e)
-{
-	xcb_connection_t *xcb = ping->x->xcb;
-	const uint32_t events = XCB_EVENT_MASK_PROPERTY_CHANGE;
-
-	ping->clock = xcb_generate_id(xcb);
-	xcb_create_window(xcb, 0, ping->clock, ping->x->root, -1, -1, 1, 1, 0, XCB_WINDOW_CLASS_INPUT_ONLY, XCB_COPY_FROM_PARENT,
-	                  XCB_CW_EVENT_MASK, &events);
-	return xconn_sync(ping->x, e);
-}
-
 int ping_init(struct ping *ping, struct xconn *x, struct err *e)
 {
 	*ping = (struct ping){.x = x};
 	if (xconn_atom(x, "_NET_ACTIVE_WINDOW", &ping->active_window, e) < 0 || xconn_atom(x, "WM_PROTOCOLS", &ping->protocols, e) < 0 ||
-	    xconn_atom(x, "_NET_WM_PING", &ping->wm_ping, e) < 0 || xconn_atom(x, "_GLOVEBOX_TIME", &ping->stamp, e) < 0 ||
-	    xconn_atom(x, "_NET_REQUEST_FRAME_EXTENTS", &ping->ask_extents, e) < 0 || xconn_atom(x, "_NET_FRAME_EXTENTS", &ping->extents, e) < 0)
+	    xconn_atom(x, "_NET_WM_PING", &ping->wm_ping, e) < 0 || xconn_atom(x, "_GLOVEBOX_TIME", &ping->stamp, e) < 0)
 		return -1;
 	xconn_listen(x, &ping->listener, on_event, ping);
 	/* Both: Qt answers with the mask of a StructureNotify event. */
 	xconn_select_root(x, XCB_EVENT_MASK_SUBSTRUCTURE_NOTIFY | XCB_EVENT_MASK_STRUCTURE_NOTIFY);
-	if (make_clock(ping, e) == 0)
+	if (wm_init(&ping->wm, x, e) == 0)
 		return 0;
 	xconn_unlisten(x, &ping->listener);
 	return -1;
@@ -72,8 +57,7 @@ void ping_finish(struct ping *ping)
 	if (!ping->x)
 		return;
 	xconn_unlisten(ping->x, &ping->listener);
-	if (!ping->x->lost)
-		xcb_destroy_window(ping->x->xcb, ping->clock);
+	wm_finish(&ping->wm);
 }
 
 /* Hands on why a wait failed. */
@@ -159,7 +143,7 @@ static int read_clock(struct ping *ping, struct err *e)
 {
 	ping->ticked = false;
 	if (!ping->x->lost)
-		xcb_change_property(ping->x->xcb, XCB_PROP_MODE_REPLACE, ping->clock, ping->stamp, XCB_ATOM_CARDINAL, 32, 0, NULL);
+		xcb_change_property(ping->x->xcb, XCB_PROP_MODE_REPLACE, ping->wm.window, ping->stamp, XCB_ATOM_CARDINAL, 32, 0, NULL);
 	if (xconn_sync(ping->x, e) < 0)
 		return -1;
 	return ping->ticked ? 0 : err_set(e, ERR_INPUT_LOST, NULL, "the display does not tell its time");
@@ -223,21 +207,7 @@ int ping_wait(struct ping *ping, struct ping_target *target, struct err *e)
 	return wait_unanswered(ping, e);
 }
 
-/* The question of a window that is not mapped yet, which the window manager answers by a property: it handles its events in order. */
 int ping_wait_wm(struct ping *ping, struct err *e)
 {
-	xcb_client_message_event_t question = {
-		.response_type = XCB_CLIENT_MESSAGE, .format = 32, .window = ping->clock, .type = ping->ask_extents};
-	int64_t deadline_ms = util_now_ms() + LIMIT_WM_MS;
-	struct err reason = {0};
-
-	ping->wm_asked++;
-	if (!ping->x->lost)
-		xcb_send_event(ping->x->xcb, 0, ping->x->root, XCB_EVENT_MASK_SUBSTRUCTURE_NOTIFY | XCB_EVENT_MASK_SUBSTRUCTURE_REDIRECT,
-		               (const char *)&question);
-	xconn_flush(ping->x);
-	while (ping->wm_answers != ping->wm_asked && !ping->x->lost)
-		if (co_wait_event(&ping->heard, deadline_ms, &reason) < 0)
-			return reason.code == ERR_TIMEOUT ? 0 : failed(&reason, e);
-	return ping->x->lost ? xconn_sync(ping->x, e) : 0;
+	return wm_wait(&ping->wm, util_now_ms() + LIMIT_WM_MS, e);
 }

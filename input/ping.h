@@ -8,18 +8,17 @@
 #ifndef INPUT_PING_H
 #define INPUT_PING_H
 
-#include "session/base/xconn.h"
+#include "session/base/wm.h"
 
 struct ping {
 	struct xconn *x;
 	struct xconn_listener listener;
-	xcb_window_t clock; /* a window of ours: changing its property gives the server's time */
-	xcb_atom_t active_window, protocols, wm_ping, stamp, ask_extents, extents;
+	struct wm wm;       /* changing a property of its window gives the server's time */
+	xcb_atom_t active_window, protocols, wm_ping, stamp;
 	struct co_event heard;
 	xcb_window_t window;  /* what is waited for, or 0 */
-	xcb_timestamp_t time; /* of the ping, or of the clock's last change */
+	xcb_timestamp_t time; /* of the ping, or of the last stamp */
 	bool answered, ticked;
-	unsigned int wm_asked, wm_answers; /* questions to the window manager; a late answer is not that of the next one */
 };
 
 /* The window that gets the keys, and what is known of it. */
@@ -29,7 +28,7 @@ struct ping_target {
 	bool was_silent;     /* did not answer in time */
 };
 
-/* Makes the window of the clock and listens on the root. `x` must outlive it. Errors as xconn_reply. Must run in a coroutine. */
+/* Makes the barrier of the window manager and listens on the root. `x` must outlive it. Errors as xconn_reply. Must run in a coroutine. */
 int ping_init(struct ping *ping, struct xconn *x, struct err *e);
 void ping_finish(struct ping *ping);
 

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The barrier through the window manager: a question of a window that is not mapped yet, which it answers by a property. */
+#include "session/base/wm.h"
+
+#include <string.h>
+
+static void on_event(void *arg, const xcb_generic_event_t *event)
+{
+	struct wm *wm = arg;
+	const xcb_property_notify_event_t *property = (const void *)event;
+
+	if ((event->response_type & 0x7f) != XCB_PROPERTY_NOTIFY || property->window != wm->window || property->atom != wm->answer)
+		return;
+	wm->n_answers++;
+	co_signal(&wm->heard);
+}
+
+int wm_init(struct wm *wm, struct xconn *x, struct err *e)
+{
+	const uint32_t events = XCB_EVENT_MASK_PROPERTY_CHANGE;
+	struct wm made = {.x = x};
+
+	if (xconn_atom(x, "_NET_REQUEST_FRAME_EXTENTS", &made.question, e) < 0 || xconn_atom(x, "_NET_FRAME_EXTENTS", &made.answer, e) < 0)
+		return -1;
+	made.window = xcb_generate_id(x->xcb);
+	xcb_create_window(x->xcb, 0, made.window, x->root, -1, -1, 1, 1, 0, XCB_WINDOW_CLASS_INPUT_ONLY, XCB_COPY_FROM_PARENT,
+	                  XCB_CW_EVENT_MASK, &events);
+	if (xconn_sync(x, e) < 0)
+		return -1;
+	*wm = made;
+	xconn_listen(x, &wm->listener, on_event, wm);
+	return 0;
+}
+
+void wm_finish(struct wm *wm)
+{
+	if (!wm->x)
+		return;
+	xconn_unlisten(wm->x, &wm->listener);
+	if (!wm->x->lost)
+		xcb_destroy_window(wm->x->xcb, wm->window);
+	*wm = (struct wm){0};
+}
+
+void wm_send(struct xconn *x, xcb_window_t window, xcb_atom_t type, const uint32_t data[5])
+{
+	xcb_client_message_event_t message = {.response_type = XCB_CLIENT_MESSAGE, .format = 32, .window = window, .type = type};
+
+	memcpy(message.data.data32, data, sizeof(message.data.data32));
+	if (!x->lost)
+		xcb_send_event(x->xcb, 0, x->root, XCB_EVENT_MASK_SUBSTRUCTURE_NOTIFY | XCB_EVENT_MASK_SUBSTRUCTURE_REDIRECT,
+		               (const char *)&message);
+}
+
+int wm_wait(struct wm *wm, int64_t deadline_ms, struct err *e)
+{
+	static const uint32_t nothing[5];
+	struct err reason = {0};
+
+	wm->n_asked++;
+	wm_send(wm->x, wm->window, wm->question, nothing);
+	xconn_flush(wm->x);
+	while (wm->n_answers != wm->n_asked && !wm->x->lost)
+		if (co_wait_event(&wm->heard, deadline_ms, &reason) < 0) {
+			if (reason.code == ERR_TIMEOUT)
+				return 0;
+			if (e)
+				*e = reason;
+			return -1;
+		}
+	return wm->x->lost ? xconn_sync(wm->x, e) : 0;
+}
