@@ -208,7 +208,8 @@ def test_many_windows(session):
 def test_windows_that_vanish(session):
     """A list made while windows come and go has whole entries only."""
     session.run("sh", "-c", "cat >x_window.pl", stdin=(HERE / "x_window.pl").read_text())
-    session.run("sh", "-c", "(while :; do perl x_window.pl 20 WM_NAME STRING 78; pkill -f 'x_window.pl 20'; done) >/dev/null 2>&1 &")
+    session.run("sh", "-c", "cat >loop", stdin="while :; do perl x_window.pl 20 WM_NAME STRING 78; pkill -f 'x_window.pl 20'; done\n")
+    session.run("sh", "-c", "sh loop >/dev/null 2>&1 &")
     for _ in range(100):
         for window in session.windows():
             assert window["width"] == 100 and window["title"] in ("", "x")
