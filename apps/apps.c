@@ -15,7 +15,8 @@ static void on_event(void *arg, const xcb_generic_event_t *event)
 	struct apps *apps = arg;
 	const xcb_property_notify_event_t *property = (const xcb_property_notify_event_t *)event;
 
-	if ((event->response_type & 0x7F) != XCB_PROPERTY_NOTIFY || property->window != apps->x->root || property->atom != apps->client_list)
+	if ((event->response_type & 0x7F) != XCB_PROPERTY_NOTIFY || property->window != apps->x->root ||
+	    (property->atom != apps->client_list && property->atom != apps->active_window))
 		return;
 	apps->changes++;
 	co_signal(&apps->changed);
@@ -32,6 +33,7 @@ static void on_gone(void *arg)
 static void apps_free(struct apps *apps)
 {
 	launch_sweep(apps, true);
+	wm_finish(&apps->wm);
 	pipe_reader_finish(&apps->bus_address);
 	spawner_release(apps->bus);
 	spawner_destroy(apps->spawner);
@@ -89,7 +91,8 @@ static int set_up(struct apps *apps, struct err *e)
 {
 	int64_t deadline_ms = util_now_ms() + LIMIT_START_MS;
 
-	if (xconn_atom(apps->x, "_NET_CLIENT_LIST", &apps->client_list, e) < 0)
+	if (xconn_atom(apps->x, "_NET_CLIENT_LIST", &apps->client_list, e) < 0 ||
+	    xconn_atom(apps->x, "_NET_ACTIVE_WINDOW", &apps->active_window, e) < 0 || wm_init(&apps->wm, apps->x, e) < 0)
 		return -1;
 	xconn_select_root(apps->x, XCB_EVENT_MASK_PROPERTY_CHANGE);
 	if (spawner_wait_ready(apps->spawner, deadline_ms, e) < 0)
@@ -135,6 +138,29 @@ static const struct field launch_fields[] = {
 	 "files and URLs, as the app takes them; nothing that begins with \"-\""},
 };
 
+#define WINDOW_FIELD {"window", FIELD_INT, true, 1, UINT32_MAX, NULL, NULL, NULL, NULL, "id of the window, as the action windows gives it"}
+
+static const struct field window_fields[] = {WINDOW_FIELD};
+
+static const struct field wait_window_fields[] = {
+	{"title", FIELD_STRING, false, 1, LIMIT_TITLE_BYTES, NULL, NULL, NULL, NULL, "a part of its title, in the same case"},
+	{"class", FIELD_STRING, false, 1, LIMIT_TITLE_BYTES, NULL, NULL, NULL, NULL, "its whole class"},
+	{"timeout_ms", FIELD_INT, false, 1, LIMIT_CALL_MS, NULL, NULL, "ms", "10000", "how long to wait for it"},
+};
+
+static const struct field move_window_fields[] = {
+	WINDOW_FIELD,
+	{"x", FIELD_X, true, 0, 0, NULL, NULL, "px", NULL, "left edge of its content, without the frame"},
+	{"y", FIELD_Y, true, 0, 0, NULL, NULL, "px", NULL, "upper edge of its content: the title bar is above it"},
+};
+
+static const struct field resize_window_fields[] = {
+	WINDOW_FIELD,
+	{"width", FIELD_INT, false, 1, LIMIT_SIDE_MAX_PX, NULL, NULL, "px", NULL, "of its content, without the frame"},
+	{"height", FIELD_INT, false, 1, LIMIT_SIDE_MAX_PX, NULL, NULL, "px", NULL, "of its content, without the frame"},
+	{"maximized", FIELD_BOOL, false, 0, 0, NULL, NULL, NULL, NULL, "true fills the screen, false gives it its former size back"},
+};
+
 static const struct field exec_fields[] = {
 	{"argv", FIELD_STRINGS, true, 1, LIMIT_SPAWN_STRINGS, NULL, NULL, NULL, NULL,
 	 "the program and its arguments; a shell line is [\"sh\",\"-c\",\"LINE\"]"},
@@ -146,6 +172,31 @@ static const struct field exec_fields[] = {
 
 const struct action_row apps_rows[] = {
 	{"windows", "lists the windows, top first", {NULL, 0, NULL}, NULL, windows_run},
+	{"wait_window",
+	 "waits until a window is there",
+	 {wait_window_fields, ARRAY_LEN(wait_window_fields), "title, class or both"},
+	 wait_window_check,
+	 wait_window_run},
+	{"focus_window",
+	 "brings a window to the top and gives it the keys",
+	 {window_fields, ARRAY_LEN(window_fields), NULL},
+	 NULL,
+	 focus_window_run},
+	{"close_window",
+	 "asks a window to close; closed tells whether it did, dialog what it asks instead",
+	 {window_fields, ARRAY_LEN(window_fields), NULL},
+	 NULL,
+	 close_window_run},
+	{"move_window",
+	 "moves a window; the result tells where it is then",
+	 {move_window_fields, ARRAY_LEN(move_window_fields), NULL},
+	 NULL,
+	 move_window_run},
+	{"resize_window",
+	 "gives a window another size; the result tells which it has then",
+	 {resize_window_fields, ARRAY_LEN(resize_window_fields), "either width and height, or maximized"},
+	 resize_window_check,
+	 resize_window_run},
 	{"launch",
 	 "starts an app of the catalogue and waits for its window",
 	 {launch_fields, ARRAY_LEN(launch_fields), NULL},

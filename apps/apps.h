@@ -36,7 +36,7 @@ void apps_destroy(struct apps *apps);
  */
 int apps_launch(struct apps *apps, const char *name, const json_t *args, int64_t deadline_ms, json_t *result, struct err *e);
 
-/* Rows: windows launch exec. Home: struct apps *. */
+/* Rows: windows wait_window focus_window close_window move_window resize_window launch exec. Home: struct apps *. */
 extern const struct action_row apps_rows[];
 extern const size_t apps_n_rows;
 

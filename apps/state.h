@@ -11,6 +11,7 @@
 #include "apps/owner.h"
 #include "apps/pipe.h"
 #include "apps/spawner.h"
+#include "session/base/wm.h"
 
 /* A program of the catalogue that runs, or whose standard error is still open. */
 struct launched {
@@ -41,8 +42,9 @@ struct apps {
 	struct launched *launched;
 	struct door_call *calls;
 	struct xconn_listener listener;
-	xcb_atom_t client_list;
-	uint64_t changes;           /* grows whenever the list of windows changes */
+	struct wm wm;
+	xcb_atom_t client_list, active_window;
+	uint64_t changes;           /* grows whenever the list of windows changes, or which of them is active */
 	struct co_event changed;    /* then, and when a program that was launched ends */
 	bool destroyed;             /* freed when the last of `calls` is done */
 };
@@ -61,5 +63,12 @@ int exec_run(struct action_run *run, struct err *e);
 int launch_check(void *home, const json_t *args, struct err *e);
 int launch_run(struct action_run *run, struct err *e);
 int windows_run(struct action_run *run, struct err *e);
+int wait_window_check(void *home, const json_t *args, struct err *e);
+int wait_window_run(struct action_run *run, struct err *e);
+int focus_window_run(struct action_run *run, struct err *e);
+int close_window_run(struct action_run *run, struct err *e);
+int move_window_run(struct action_run *run, struct err *e);
+int resize_window_check(void *home, const json_t *args, struct err *e);
+int resize_window_run(struct action_run *run, struct err *e);
 
 #endif

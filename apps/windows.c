@@ -52,7 +52,7 @@ static const struct {
 };
 
 /* What is asked for each window, in this order. */
-enum question { ASK_NET_NAME, ASK_NAME, ASK_CLASS, ASK_STATE, ASK_KIND, ASK_SIZE, ASK_PLACE, ASK_CLIENT, N_QUESTIONS };
+enum question { ASK_NET_NAME, ASK_NAME, ASK_CLASS, ASK_STATE, ASK_KIND, ASK_PARENT, ASK_SIZE, ASK_PLACE, ASK_CLIENT, N_QUESTIONS };
 
 #define QUESTION_BYTES 24 /* the longest request */
 #define BATCH (XCONN_BATCH_BYTES / (N_QUESTIONS * QUESTION_BYTES)) /* windows that are asked about at once */
@@ -130,6 +130,7 @@ static void ask(struct xconn *x, xcb_window_t id, const struct atoms *atoms, uns
 	sequences[ASK_CLASS] = ask_property(x, id, XCB_ATOM_WM_CLASS, 2 * LIMIT_TITLE_BYTES);
 	sequences[ASK_STATE] = ask_property(x, id, atoms->state, 4 * 64);
 	sequences[ASK_KIND] = ask_property(x, id, atoms->kind, 4 * 16);
+	sequences[ASK_PARENT] = ask_property(x, id, XCB_ATOM_WM_TRANSIENT_FOR, 4);
 	sequences[ASK_SIZE] = xcb_get_geometry(x->xcb, id).sequence;
 	sequences[ASK_PLACE] = xcb_translate_coordinates(x->xcb, id, x->root, 0, 0).sequence;
 	sequences[ASK_CLIENT] = xcb_res_query_client_ids(x->xcb, 1, &spec).sequence;
@@ -222,6 +223,17 @@ static int read_pid(const xcb_res_query_client_ids_reply_t *reply)
 	return 0;
 }
 
+static xcb_window_t read_parent(const xcb_get_property_reply_t *reply)
+{
+	xcb_window_t parent = XCB_NONE;
+	size_t len;
+	const void *value = value_of(reply, 32, &len);
+
+	if (len >= sizeof(parent))
+		memcpy(&parent, value, sizeof(parent));
+	return parent;
+}
+
 static void read_window(struct window *window, const struct atoms *atoms, void *const replies[N_QUESTIONS])
 {
 	const xcb_get_geometry_reply_t *size = replies[ASK_SIZE];
@@ -239,6 +251,7 @@ static void read_window(struct window *window, const struct atoms *atoms, void *
 	for (size_t i = 0; i < ARRAY_LEN(KINDS); i++)
 		if (has_atom(replies[ASK_KIND], atoms->kinds[i]))
 			window->kind = KINDS[i].kind;
+	window->parent = read_parent(replies[ASK_PARENT]);
 	window->x = place->dst_x;
 	window->y = place->dst_y;
 	window->width = size->width;
@@ -323,7 +336,7 @@ const char *windows_layer(const struct window *window)
 	return window->state & WINDOW_ABOVE ? "above" : "normal";
 }
 
-static json_t *window_json(const struct action_run *run, const struct windows *windows, const struct window *window)
+json_t *windows_json(const struct action_run *run, const struct window *window, xcb_window_t active)
 {
 	const struct apps *apps = run->home;
 	const struct catalogue_app *row;
@@ -336,7 +349,7 @@ static json_t *window_json(const struct action_run *run, const struct windows *w
 	return json_pack("{s:I, s:s%, s:s%, s:o, s:o, s:i, s:i, s:i, s:i, s:b, s:o, s:s}", "id", (json_int_t)window->id, "title", window->title,
 	                 window->title_len, "class", window->class_name, window->class_len, "pid",
 	                 line.n > 0 ? json_integer(line.of[0].pid) : json_null(), "app", row ? json_string(row->name) : json_null(), "x", x, "y",
-	                 y, "width", width, "height", height, "focused", window->id == windows->active, "state",
+	                 y, "width", width, "height", height, "focused", window->id == active, "state",
 	                 windows_states(window->state), "layer", windows_layer(window));
 }
 
@@ -354,7 +367,7 @@ int windows_run(struct action_run *run, struct err *e)
 	list = json_array();
 	for (size_t i = 0; i < windows.n; i++)
 		if (!windows.list[i].gone)
-			json_array_append_new(list, window_json(run, &windows, &windows.list[i]));
+			json_array_append_new(list, windows_json(run, &windows.list[i], windows.active));
 	windows_finish(&windows);
 	json_object_set_new(run->result, "windows", list);
 	return 0;

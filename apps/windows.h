@@ -8,6 +8,7 @@
 
 #include <jansson.h>
 
+#include "session/base/action.h"
 #include "session/base/limits.h"
 #include "session/base/xconn.h"
 
@@ -36,6 +37,7 @@ struct window {
 	int x, y, width, height; /* of the client window in native pixels of the root */
 	unsigned int state;
 	enum window_kind kind;
+	xcb_window_t parent; /* that it is a dialog of, by its own word, or XCB_NONE */
 };
 
 struct windows {
@@ -50,6 +52,10 @@ int windows_ids(struct xconn *x, xcb_window_t **ids, size_t *n, struct err *e);
 /* Describes n windows. *out is ended with windows_finish. Errors as xconn_reply. Must run in a coroutine. */
 int windows_describe(struct xconn *x, const xcb_window_t *ids, size_t n, struct windows *out, struct err *e);
 void windows_finish(struct windows *windows);
+
+/* The window as callers see it, in their space; `active` is the window that has the focus. `run` is one of a row of apps/. The caller's
+ * reference. */
+json_t *windows_json(const struct action_run *run, const struct window *window, xcb_window_t active);
 
 /* The names of the states, as a list; the caller's reference. */
 json_t *windows_states(unsigned int state);

@@ -84,17 +84,13 @@ int api_show(struct request *request, struct err *e)
 	struct stage_call call = {
 		.name = "state", .role = role_name(request->who.role), .token = request->who.name, .request_id = request->id};
 	json_auto_t *state = NULL;
-	json_t *answer;
 
 	if (session->state == SESSION_READY && stage_ask(session->stage, &call, util_now_ms() + LIMIT_STATE_MS, &state, e) < 0) {
 		(void)calls_explain_end(session, e);
 		if (session->state == SESSION_READY)
 			return -1;
 	}
-	answer = describe_session(session, state);
-	if (session->state == SESSION_READY && usage_refresh(&request->front->usage, session->ready_ms) == 0)
-		(void)json_object_set_new(answer, "usage", describe_usage(&session->usage));
-	reply_json(&request->reply, 200, answer);
+	reply_json(&request->reply, 200, describe_session(session, state));
 	return 0;
 }
 

@@ -255,7 +255,6 @@ void session_finish_call(struct session *session)
 void session_is_ready(struct session *session)
 {
 	session->state = SESSION_READY;
-	session->ready_ms = util_now_ms();
 	session->unborn = false;
 	session->used_ms = util_now_ms();
 	arm_idle(session);

@@ -13,7 +13,7 @@
 #include "session/base/log.h"
 #include "session/base/util.h"
 
-/* One WARDEN_CREATE or WARDEN_USAGE that waits for its answer; on its coroutine's stack. */
+/* One WARDEN_CREATE that waits for its answer; on its coroutine's stack. */
 struct ask {
 	struct ask *next;
 	uint32_t tag;
@@ -62,7 +62,7 @@ static int send_request(struct warden *warden, uint32_t op, uint32_t tag, const 
 	return ipc_send(warden->fd, &request, sizeof(request), NULL, 0, e);
 }
 
-/* True if somebody waited for this event. */
+/* True if a create waited for this event. */
 static bool answer(struct warden *warden, const struct warden_event *event)
 {
 	for (struct ask *ask = warden->asks; ask; ask = ask->next)
@@ -92,11 +92,6 @@ static void take_event(struct warden *warden, struct warden_event *event)
 		event->reason = WARDEN_ASKED;
 		if (!answer(warden, event))
 			warden->ops->ended(warden->ops->arg, event);
-		break;
-	case WARDEN_USED:
-		warden->ops->used(warden->ops->arg, event);
-		if (!*event->session)
-			(void)answer(warden, event);
 		break;
 	case WARDEN_ENDED:
 		warden->ops->ended(warden->ops->arg, event);
@@ -148,12 +143,11 @@ static void forget_ask(struct warden *warden, const struct ask *ask)
 	*place = ask->next;
 }
 
-/* Sends a request and waits for the event that answers it. */
-static int ask(struct warden *warden, uint32_t op, const char *id, const struct warden_create *create, int64_t deadline_ms,
-               struct warden_event *answer, struct err *e)
+int warden_start(struct warden *warden, const char *id, const struct warden_create *create, int64_t deadline_ms,
+                 uint32_t *isolation, struct err *e)
 {
 	struct ask ask = {.tag = ++warden->last_tag};
-	int rc = send_request(warden, op, ask.tag, id, create, e);
+	int rc = send_request(warden, WARDEN_CREATE, ask.tag, id, create, e);
 
 	if (rc < 0)
 		return -1;
@@ -164,31 +158,13 @@ static int ask(struct warden *warden, uint32_t op, const char *id, const struct 
 	forget_ask(warden, &ask);
 	if (rc < 0)
 		return -1;
-	*answer = ask.answer;
-	if (answer->op == WARDEN_FAILED) {
-		enum err_code code = answer->code > ERR_NONE && answer->code < ERR_N_CODES ? answer->code : ERR_INTERNAL;
+	if (ask.answer.op == WARDEN_FAILED) {
+		enum err_code code = ask.answer.code > ERR_NONE && ask.answer.code < ERR_N_CODES ? ask.answer.code : ERR_INTERNAL;
 
-		return err_set(e, code, answer->path, "%s", answer->detail);
+		return err_set(e, code, ask.answer.path, "%s", ask.answer.detail);
 	}
+	*isolation = ask.answer.isolation;
 	return 0;
-}
-
-int warden_start(struct warden *warden, const char *id, const struct warden_create *create, int64_t deadline_ms,
-                 uint32_t *isolation, struct err *e)
-{
-	struct warden_event created;
-
-	if (ask(warden, WARDEN_CREATE, id, create, deadline_ms, &created, e) < 0)
-		return -1;
-	*isolation = created.isolation;
-	return 0;
-}
-
-int warden_ask_usage(struct warden *warden, int64_t deadline_ms, struct err *e)
-{
-	struct warden_event last;
-
-	return ask(warden, WARDEN_USAGE, "", NULL, deadline_ms, &last, e);
 }
 
 int warden_seal(struct warden *warden, const char *id, struct err *e)
