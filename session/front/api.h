@@ -21,6 +21,7 @@ int api_create(struct request *request, struct err *e);
 int api_list(struct request *request, struct err *e);
 int api_show(struct request *request, struct err *e);
 int api_delete(struct request *request, struct err *e);
+int api_change(struct request *request, struct err *e); /* api_change.c */
 
 /* Calls of a session's stage (api_calls.c). */
 int api_act(struct request *request, struct err *e);

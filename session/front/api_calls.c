@@ -16,6 +16,13 @@ int calls_check_ended(const struct session *session, struct err *e)
 	return err_set(e, ERR_GONE, NULL, "the session is %s: %s", session_state_name(session->state), session->reason);
 }
 
+int calls_check_ready(const struct session *session, struct err *e)
+{
+	if (session->state == SESSION_STARTING)
+		return err_set(e, ERR_NOT_READY, NULL, "the session is still starting");
+	return calls_check_ended(session, e);
+}
+
 int calls_explain_end(struct session *session, struct err *e)
 {
 	struct err ignored;
@@ -23,6 +30,18 @@ int calls_explain_end(struct session *session, struct err *e)
 	if (e->code == ERR_GONE && session_wait_end(session, util_now_ms() + LIMIT_STATE_MS, &ignored) == 0)
 		return calls_check_ended(session, e);
 	return -1;
+}
+
+int calls_ask_state(struct request *request, json_t **state, struct err *e)
+{
+	struct session *session = request->session;
+	struct stage_call call = {
+		.name = "state", .role = role_name(request->who.role), .token = request->who.name, .request_id = request->id};
+
+	if (session->state != SESSION_READY || stage_ask(session->stage, &call, util_now_ms() + LIMIT_STATE_MS, state, e) == 0)
+		return 0;
+	(void)calls_explain_end(session, e);
+	return session->state == SESSION_READY ? -1 : 0;
 }
 
 /* A call that the session must be there for. */
@@ -34,9 +53,7 @@ static int call_stage(struct request *request, const char *name, int64_t limit_m
 		.key = *request->key ? request->key : NULL, .query = request->target.query, .body = request->route->flags & ROUTE_BODY ? request->body : NULL, .body_len = request->body_len,
 	};
 
-	if (session->state == SESSION_STARTING)
-		return err_set(e, ERR_NOT_READY, NULL, "the session is still starting");
-	if (calls_check_ended(session, e) < 0)
+	if (calls_check_ready(session, e) < 0)
 		return -1;
 	if (stage_call(session->stage, &call, util_now_ms() + limit_ms, reply, e) < 0)
 		return calls_explain_end(session, e);

@@ -51,9 +51,9 @@ int api_about(struct request *request, struct err *e)
 {
 	(void)e;
 	reply_json(&request->reply, 200,
-	           json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o}", "name", "glovebox", "version", GLOVEBOX_VERSION, "api", "v1", "limits",
-	                     limits_document(request->front), "spec", form_schema(&spec_form), "errors", errors_document(), "routes",
-	                     routes_document()));
+	           json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "name", "glovebox", "version", GLOVEBOX_VERSION, "api", "v1", "limits",
+	                     limits_document(request->front), "spec", form_schema(&spec_form), "change", form_schema(&spec_change_form),
+	                     "errors", errors_document(), "routes", routes_document()));
 	return 0;
 }
 

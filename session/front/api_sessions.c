@@ -80,17 +80,11 @@ int api_list(struct request *request, struct err *e)
 
 int api_show(struct request *request, struct err *e)
 {
-	struct session *session = request->session;
-	struct stage_call call = {
-		.name = "state", .role = role_name(request->who.role), .token = request->who.name, .request_id = request->id};
 	json_auto_t *state = NULL;
 
-	if (session->state == SESSION_READY && stage_ask(session->stage, &call, util_now_ms() + LIMIT_STATE_MS, &state, e) < 0) {
-		(void)calls_explain_end(session, e);
-		if (session->state == SESSION_READY)
-			return -1;
-	}
-	reply_json(&request->reply, 200, describe_session(session, state));
+	if (calls_ask_state(request, &state, e) < 0)
+		return -1;
+	reply_json(&request->reply, 200, describe_session(request->session, state));
 	return 0;
 }
 

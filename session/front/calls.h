@@ -5,8 +5,16 @@
 
 #include "session/front/sessions.h"
 
+struct request;
+
 /* ERR_GONE with the session's end, unless it lives. */
 int calls_check_ended(const struct session *session, struct err *e);
+
+/* ERR_NOT_READY and ERR_GONE, unless the session takes calls. */
+int calls_check_ready(const struct session *session, struct err *e);
+
+/* What the stage of the request's session says of itself (the caller's); NULL when it has none, or has gone meanwhile. Runs in a coroutine. */
+int calls_ask_state(struct request *request, json_t **state, struct err *e);
 
 /*
  * For a call that failed with *e: a stage that goes is noticed before the warden says why its session ended, and that is worth

@@ -80,6 +80,7 @@ json_t *describe_session(const struct session *session, const json_t *state)
 	set(out, "links", links(session));
 	set(out, "created_at", describe_time(session->created_ms));
 	set(out, "expires_at", describe_time(session->expires_ms));
+	set(out, "idle_s", json_incref(json_object_get(spec, "idle_s")));
 	if (*session->reason)
 		set(out, "reason", json_string(session->reason));
 	if (session->ended_ms > 0)

@@ -30,6 +30,7 @@ const struct route routes[] = {
 	{"GET", "/v1/sessions", 0, ALL, api_list, NULL, "the sessions that this token may see"},
 	{"POST", "/v1/sessions", ROUTE_WAITS | ROUTE_BODY, MAKER, api_create, NULL, "makes a session; answers when it is ready"},
 	{"GET", "/v1/sessions/{id}", ROUTE_WAITS, ALL, api_show, NULL, "the state of a session, with what is held"},
+	{"PATCH", "/v1/sessions/{id}", ROUTE_WAITS | ROUTE_BODY, MAKER, api_change, NULL, "changes its labels, ttl_s and idle_s"},
 	{"DELETE", "/v1/sessions/{id}", ROUTE_WAITS, AGENT | CONTROLLER | MAKER, api_delete, NULL,
 	 "ends it; answers when its last process is gone"},
 	{"POST", "/v1/sessions/{id}/act", ROUTE_WAITS | ROUTE_BODY | ROUTE_KEY, AGENT | MAKER, api_act, NULL, "runs a list of actions"},

@@ -96,13 +96,19 @@ struct session *sessions_add(struct sessions *all, const char *id, const json_t 
 	return session;
 }
 
+static void cancel_timers(struct session *session)
+{
+	loop_cancel(session->idle);
+	loop_cancel(session->ttl);
+	session->idle = session->ttl = NULL;
+}
+
 void session_drop(struct session *session)
 {
 	struct session **place = &session->all->first;
 	struct err e;
 
-	loop_cancel(session->idle);
-	session->idle = NULL;
+	cancel_timers(session);
 	while (*place != session)
 		place = &(*place)->next;
 	*place = session->next;
@@ -160,8 +166,7 @@ static void finish(struct session *session, const char *reason, bool failed)
 		(void)snprintf(session->reason, sizeof(session->reason), "%s", reason);
 	session->state = failed ? SESSION_FAILED : SESSION_ENDED;
 	session->ended_ms = store_now_ms();
-	loop_cancel(session->idle);
-	session->idle = NULL;
+	cancel_timers(session);
 	stage_destroy(session->stage);
 	session->stage = NULL;
 	log_info("session %s %s: %s", session->id, state_names[session->state], session->reason);
@@ -185,7 +190,9 @@ void sessions_on_ended(struct sessions *all, const struct warden_event *event)
 static void run_end(void *arg)
 {
 	struct session *session = arg;
-	struct stage_call call = {.name = "end", .role = "server", .request_id = "end"};
+	json_auto_t *body = json_pack("{s:s}", "reason", session->reason);
+	auto_free char *text = json_dumps(body, JSON_COMPACT);
+	struct stage_call call = {.name = "end", .role = "server", .request_id = "end", .body = text, .body_len = strlen(text)};
 	struct err e;
 
 	/* Its answer does not matter: what it has not tidied up by now goes with its processes. */
@@ -252,12 +259,27 @@ void session_finish_call(struct session *session)
 	session->used_ms = util_now_ms();
 }
 
+static void on_ttl(void *arg)
+{
+	struct session *session = arg;
+
+	session->ttl = NULL;
+	session_end(session, "ttl");
+}
+
+void session_times_changed(struct session *session)
+{
+	cancel_timers(session);
+	session->used_ms = util_now_ms();
+	arm_idle(session);
+	session->ttl = loop_at(session->all->loop, util_now_ms() + session->expires_ms - store_now_ms(), on_ttl, session);
+}
+
 void session_is_ready(struct session *session)
 {
 	session->state = SESSION_READY;
 	session->unborn = false;
-	session->used_ms = util_now_ms();
-	arm_idle(session);
+	session_times_changed(session);
 }
 
 /* Looks for the stage of a session that lived when the front was last up. */

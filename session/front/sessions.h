@@ -35,7 +35,7 @@ struct session {
 	struct co_event ended;
 	int n_calls;              /* of the agent that run now */
 	int64_t used_ms;          /* monotonic: when the agent last began or ended one */
-	struct loop_timer *idle;
+	struct loop_timer *idle, *ttl;
 };
 
 struct sessions {
@@ -72,8 +72,11 @@ void session_drop(struct session *session);
 /* Writes its present state to the store. */
 int session_save(const struct session *session, struct err *e);
 
-/* It is ready: the ends by idleness start to count. */
+/* It is ready: its ends by time and by idleness start to count. */
 void session_is_ready(struct session *session);
+
+/* Its times have changed (expires_ms, the spec's idle_s): both count from now. */
+void session_times_changed(struct session *session);
 
 /* Begins its end, unless that has begun: the stage tidies up (bounded), then the warden ends it. `reason` is kept. */
 void session_end(struct session *session, const char *reason);

@@ -226,7 +226,7 @@ static void check_env(json_t *env, struct faults *faults)
 		(void)err_set(faults_next(faults), ERR_BAD_FIELD, "/env", "it has %zu bytes; at most %d are allowed", total, LIMIT_ENV_BYTES);
 }
 
-static void check_labels(json_t *labels, struct faults *faults)
+void spec_check_labels(json_t *labels, struct faults *faults)
 {
 	const char *name;
 	json_t *value;
@@ -251,7 +251,7 @@ int spec_complete_all(const json_t *asked, json_t **spec, struct faults *faults)
 	fill_dependent(made);
 	check_between(made, faults);
 	check_env(json_object_get(made, "env"), faults);
-	check_labels(json_object_get(made, "labels"), faults);
+	spec_check_labels(json_object_get(made, "labels"), faults);
 	check_offers(made, faults);
 	if (faults->n > before)
 		return -1;

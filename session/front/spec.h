@@ -23,11 +23,23 @@ int spec_complete_all(const json_t *asked, json_t **spec, struct faults *faults)
 /* The same for who wants the first fault only. */
 int spec_complete(const json_t *asked, json_t **spec, struct err *e);
 
+/* The form of a change to a session that lives, for its schema. */
+extern const struct form spec_change_form;
+
+/*
+ * A copy of a kept spec with a caller's change merged in as by RFC 7396: labels one by one, null takes one (or all of them) out. -1 with
+ * the faults added.
+ */
+int spec_change(const json_t *spec, json_t *change, json_t **changed, struct faults *faults);
+
 /* Checks what depends on the image: that its catalogue has the apps. ERR_BAD_FIELD at /apps/N, with the names that there are. */
 int spec_check_apps(const json_t *spec, const json_t *manifest, struct err *e);
 
 /* What the warden must know of a completed spec. */
 void spec_for_warden(const json_t *spec, const json_t *manifest, struct warden_create *create);
+
+/* Adds a fault for each label that is too long or has no name. */
+void spec_check_labels(json_t *labels, struct faults *faults);
 
 /* A copy to keep and to show: the environment by its names alone. The caller's reference. */
 json_t *spec_without_values(const json_t *spec);

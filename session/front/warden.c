@@ -13,7 +13,7 @@
 #include "session/base/log.h"
 #include "session/base/util.h"
 
-/* One WARDEN_CREATE that waits for its answer; on its coroutine's stack. */
+/* One request that waits for its answer; on its coroutine's stack. */
 struct ask {
 	struct ask *next;
 	uint32_t tag;
@@ -62,7 +62,7 @@ static int send_request(struct warden *warden, uint32_t op, uint32_t tag, const 
 	return ipc_send(warden->fd, &request, sizeof(request), NULL, 0, e);
 }
 
-/* True if a create waited for this event. */
+/* True if somebody waited for this event. */
 static bool answer(struct warden *warden, const struct warden_event *event)
 {
 	for (struct ask *ask = warden->asks; ask; ask = ask->next)
@@ -92,6 +92,11 @@ static void take_event(struct warden *warden, struct warden_event *event)
 		event->reason = WARDEN_ASKED;
 		if (!answer(warden, event))
 			warden->ops->ended(warden->ops->arg, event);
+		break;
+	case WARDEN_DONE:
+	case WARDEN_REFUSED:
+		if (!answer(warden, event) && event->op == WARDEN_REFUSED)
+			log_warn("the warden refuses a request for %s: %s", event->session, event->detail);
 		break;
 	case WARDEN_ENDED:
 		warden->ops->ended(warden->ops->arg, event);
@@ -143,11 +148,12 @@ static void forget_ask(struct warden *warden, const struct ask *ask)
 	*place = ask->next;
 }
 
-int warden_start(struct warden *warden, const char *id, const struct warden_create *create, int64_t deadline_ms,
-                 uint32_t *isolation, struct err *e)
+/* Sends a request and waits for its answer, which may be a refusal. */
+static int ask_warden(struct warden *warden, uint32_t op, const char *id, const struct warden_create *create, int64_t deadline_ms,
+                      struct warden_event *answer, struct err *e)
 {
 	struct ask ask = {.tag = ++warden->last_tag};
-	int rc = send_request(warden, WARDEN_CREATE, ask.tag, id, create, e);
+	int rc = send_request(warden, op, ask.tag, id, create, e);
 
 	if (rc < 0)
 		return -1;
@@ -158,13 +164,34 @@ int warden_start(struct warden *warden, const char *id, const struct warden_crea
 	forget_ask(warden, &ask);
 	if (rc < 0)
 		return -1;
-	if (ask.answer.op == WARDEN_FAILED) {
+	if (ask.answer.op == WARDEN_FAILED || ask.answer.op == WARDEN_REFUSED) {
 		enum err_code code = ask.answer.code > ERR_NONE && ask.answer.code < ERR_N_CODES ? ask.answer.code : ERR_INTERNAL;
 
 		return err_set(e, code, ask.answer.path, "%s", ask.answer.detail);
 	}
-	*isolation = ask.answer.isolation;
+	*answer = ask.answer;
 	return 0;
+}
+
+int warden_start(struct warden *warden, const char *id, const struct warden_create *create, int64_t deadline_ms,
+                 uint32_t *isolation, struct err *e)
+{
+	struct warden_event answer;
+
+	if (ask_warden(warden, WARDEN_CREATE, id, create, deadline_ms, &answer, e) < 0)
+		return -1;
+	*isolation = answer.isolation;
+	return 0;
+}
+
+int warden_set_ttl(struct warden *warden, const char *id, uint32_t ttl_s, int64_t deadline_ms, struct err *e)
+{
+	struct warden_create life;
+	struct warden_event answer;
+
+	memset(&life, 0, sizeof(life));
+	life.ttl_s = ttl_s;
+	return ask_warden(warden, WARDEN_SET_TTL, id, &life, deadline_ms, &answer, e);
 }
 
 int warden_seal(struct warden *warden, const char *id, struct err *e)

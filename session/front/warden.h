@@ -36,6 +36,9 @@ int warden_serving(struct warden *warden, struct err *e);
 int warden_start(struct warden *warden, const char *id, const struct warden_create *create, int64_t deadline_ms,
                  uint32_t *isolation, struct err *e);
 
+/* The session lives ttl_s from now on. Waits for the answer. Errors: that of the warden, ERR_TIMEOUT, ERR_CANCELLED. */
+int warden_set_ttl(struct warden *warden, const char *id, uint32_t ttl_s, int64_t deadline_ms, struct err *e);
+
 /* Nothing in the session's display root may be executed from now on. */
 int warden_seal(struct warden *warden, const char *id, struct err *e);
 

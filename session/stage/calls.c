@@ -55,13 +55,23 @@ static void handle_cancel(struct stage *stage, struct call *call)
 	answer(call, 0, json_pack("{s:b}", "cancelled", act_cancel(stage)), NULL);
 }
 
+static const struct field end_fields[] = {
+	{"reason", FIELD_STRING, false, 1, 31, NULL, NULL, NULL, "\"asked\"", "why it ends"},
+};
+static const struct form end_form = {end_fields, ARRAY_LEN(end_fields), NULL};
+
 static void handle_end(struct stage *stage, struct call *call)
 {
+	json_auto_t *body = NULL;
+	struct err ignored;
+	bool is_told = call->body_len > 0 && json_parse(call->body, call->body_len, &body, &ignored) == 0 &&
+	               form_check(&end_form, body, "", NULL, &ignored) == 0;
+
 	stage_stop(stage);
 	/* Those before it get their answers first, and the journal their lines; but the end does not wait for ever. */
 	if (turns_take(&stage->turns, util_now_ms() + LIMIT_X_WAIT_MS, NULL) == 0)
 		turns_pass(&stage->turns);
-	stage_end(stage, "asked");
+	stage_end(stage, is_told ? form_string(body, "reason", "asked") : "asked");
 	answer(call, 0, json_object(), NULL);
 }
 

@@ -19,7 +19,7 @@
  *   act         the act object (GET /v1/actions has its schema)
  *   screenshot  –   query: format region space cursor; a picture with the Glovebox-* headers
  *   cancel      –   stops the running act; {"cancelled":BOOL}
- *   end         –   releases what is held, closes the journal; only role server; {}
+ *   end         {"reason":TEXT} or –   releases what is held, closes the journal with the reason; only role server; {}
  * A refusal is a REPLY with a 4xx or 5xx status and an application/problem+json body.
  */
 #ifndef STAGE_LINK_H

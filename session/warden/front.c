@@ -77,13 +77,14 @@ void front_send(struct front *front, const struct warden_event *event)
 
 static void take_request(struct front *front, const struct warden_request *request, size_t len)
 {
-	struct warden_event refusal = {.op = WARDEN_FAILED};
+	struct warden_event refusal = {0};
 	struct err e = {0};
 
 	if (requests_check(request, len, &front->warden->ceilings, &e) < 0) {
 		log_err(LOG_WARN, &e, "a record of the front is refused");
 		if (len != sizeof(*request))
 			return;
+		refusal.op = request->op == WARDEN_CREATE ? WARDEN_FAILED : WARDEN_REFUSED;
 		refusal.tag = request->tag;
 		refusal.code = (uint32_t)e.code;
 		(void)snprintf(refusal.session, sizeof(refusal.session), "%.*s", SESSION_ID_LEN, request->session);

@@ -163,6 +163,8 @@ static void on_request(struct warden *warden, const struct warden_request *reque
 		session_create(warden, request);
 	else if (request->op == WARDEN_SEAL)
 		session_seal(warden, request->session);
+	else if (request->op == WARDEN_SET_TTL)
+		session_set_ttl(warden, request);
 	else
 		session_end(warden, request->session);
 }

@@ -33,6 +33,7 @@ struct session {
 	int listen;                    /* run/ID/stage.sock, until the stage has it */
 	int label;                     /* our end of the channel to the stage */
 	int init, session_json, journal, proc; /* what the stage gets by it; -1 once it has it */
+	int64_t created_ms;            /* monotonic; 0 before CREATED */
 	struct loop_timer *ttl;        /* hard end of life */
 	struct loop_timer *patience;   /* while ending: with the stage, then with the groups */
 	int64_t give_up_ms;

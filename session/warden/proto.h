@@ -39,6 +39,9 @@ enum warden_op {
 	WARDEN_CREATED,
 	WARDEN_FAILED,
 	WARDEN_ENDED,     /* also unasked, with the reason, when a part of the session died; after FAILED, if it was asked for while it started */
+	WARDEN_SET_TTL,   /* front → warden: it lives create.ttl_s from now on, the rest of create is zero; answered by DONE or REFUSED */
+	WARDEN_DONE,
+	WARDEN_REFUSED,   /* any request but CREATE that broke a rule: nothing happened */
 };
 
 /* Why a session ended (warden_event.reason). */
@@ -56,14 +59,14 @@ struct warden_create {
 	uint16_t width_px, height_px;         /* the display at start and at most: Xvfb cannot grow */
 	uint32_t memory_mb, pids, disk_mb;    /* limits of the app jail; 0 is refused */
 	uint32_t cpu_milli;                   /* thousandths of a CPU */
-	uint32_t ttl_s;                       /* hard end of life, enforced by the warden */
+	uint32_t ttl_s;                       /* its life; the warden ends it LIMIT_END_MS later, if the front has not */
 };
 
 struct warden_request {
 	uint32_t op;
 	uint32_t tag; /* comes back in the answer */
 	char session[SESSION_ID_SIZE];
-	struct warden_create create; /* WARDEN_CREATE only */
+	struct warden_create create; /* WARDEN_CREATE, and its ttl_s for WARDEN_SET_TTL */
 };
 
 /* What the host could give (warden_event.isolation): one bit per layer or limit that is in force. */
@@ -82,10 +85,10 @@ struct warden_event {
 	uint32_t tag;
 	char session[SESSION_ID_SIZE];
 	uint32_t reason;    /* enum warden_reason, of ENDED */
-	uint32_t code;      /* enum err_code, of FAILED */
+	uint32_t code;      /* enum err_code, of FAILED and REFUSED */
 	uint32_t isolation; /* of CREATED */
-	char path[32];      /* of FAILED: JSON pointer of the spec's field at fault, or "" */
-	char detail[160];   /* one line for the log and, of FAILED, for the caller (no host path, no errno text) */
+	char path[32];      /* of both: JSON pointer of the spec's field at fault, or "" */
+	char detail[160];   /* one line for the log and, of both, for the caller (no host path, no errno text) */
 };
 
 /* WARDEN_HELLO: what the front must know; sent once, before anything else. */

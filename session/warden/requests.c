@@ -73,15 +73,39 @@ static int check_create(const struct warden_create *create, const struct ceiling
 	return 0;
 }
 
+static int check_ttl(const struct warden_create *create, const struct ceilings *ceilings, struct err *e)
+{
+	const struct number number = {"/ttl_s", create->ttl_s, 1, ceilings->ttl_s, ""};
+	struct warden_create only_that;
+
+	memset(&only_that, 0, sizeof(only_that));
+	only_that.ttl_s = create->ttl_s;
+	if (memcmp(&only_that, create, sizeof(only_that)) != 0)
+		return err_set(e, ERR_BAD_REQUEST, NULL, "nothing but the life of a session can be set");
+	return check_number(&number, e);
+}
+
+static bool is_request(uint32_t op)
+{
+	static const uint32_t ops[] = {WARDEN_CREATE, WARDEN_SEAL, WARDEN_END, WARDEN_SET_TTL};
+
+	for (size_t i = 0; i < ARRAY_LEN(ops); i++)
+		if (ops[i] == op)
+			return true;
+	return false;
+}
+
 int requests_check(const struct warden_request *request, size_t len, const struct ceilings *ceilings, struct err *e)
 {
 	if (len != sizeof(*request))
 		return err_set(e, ERR_BAD_REQUEST, NULL, "a record has %zu bytes; %zu are right", len, sizeof(*request));
 	if (request->op == WARDEN_HELLO)
 		return 0;
-	if (request->op != WARDEN_CREATE && request->op != WARDEN_SEAL && request->op != WARDEN_END)
+	if (!is_request(request->op))
 		return err_set(e, ERR_BAD_REQUEST, NULL, "no request has the number %u", request->op);
 	if (!is_text(request->session, sizeof(request->session), ID_CHARS) || !requests_id_valid(request->session))
 		return err_set(e, ERR_BAD_REQUEST, NULL, "the session's id is malformed");
-	return request->op == WARDEN_CREATE ? check_create(&request->create, ceilings, e) : 0;
+	if (request->op == WARDEN_CREATE)
+		return check_create(&request->create, ceilings, e);
+	return request->op == WARDEN_SET_TTL ? check_ttl(&request->create, ceilings, e) : 0;
 }

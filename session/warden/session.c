@@ -8,6 +8,7 @@
 
 #include "display/server/proto.h"
 #include "sandbox/jail/display_jail.h"
+#include "session/base/limits.h"
 #include "session/base/log.h"
 #include "session/base/util.h"
 #include "session/warden/front.h"
@@ -205,6 +206,13 @@ static void on_ttl(void *arg)
 	try_finish(session);
 }
 
+/* The front ends it tidily when its time is over; this is for a front that does not. */
+static void arm_ttl(struct session *session, uint32_t ttl_s)
+{
+	loop_cancel(session->ttl);
+	session->ttl = loop_at(session->warden->loop, util_now_ms() + ttl_s * INT64_C(1000) + LIMIT_END_MS, on_ttl, session);
+}
+
 /* Once all parts run, the stage gets its ends and the front its answer. */
 static void on_started(void *arg)
 {
@@ -224,7 +232,8 @@ static void on_started(void *arg)
 	}
 	session->state = SESSION_RUNNING;
 	session->created = true;
-	session->ttl = loop_at(session->warden->loop, util_now_ms() + session->spec.ttl_s * INT64_C(1000), on_ttl, session);
+	session->created_ms = util_now_ms();
+	arm_ttl(session, session->spec.ttl_s);
 	send_event(session, WARDEN_CREATED, session->tag);
 }
 
@@ -362,6 +371,36 @@ void session_seal(struct warden *warden, const char *id)
 		begin_end(session, WARDEN_DISPLAY_DIED, "the display could not be sealed");
 		try_finish(session);
 	}
+}
+
+/* A ceiling that every new request moved on would be none: it is for the whole life. */
+static int set_ttl(struct session *session, uint32_t ttl_s, const struct ceilings *ceilings, struct err *e)
+{
+	int64_t lived_s;
+
+	if (!session || session->state != SESSION_RUNNING)
+		return err_set(e, ERR_GONE, NULL, "the session does not run");
+	lived_s = (util_now_ms() - session->created_ms) / 1000;
+	if (lived_s + ttl_s > ceilings->ttl_s)
+		return err_set(e, ERR_BAD_FIELD, "/ttl_s", "it has lived %lld s, and %u more are over the %u that this server allows",
+		               (long long)lived_s, ttl_s, ceilings->ttl_s);
+	arm_ttl(session, ttl_s);
+	return 0;
+}
+
+void session_set_ttl(struct warden *warden, const struct warden_request *request)
+{
+	struct warden_event event = {.op = WARDEN_DONE, .tag = request->tag};
+	struct err e = {0};
+
+	if (set_ttl(find(warden, request->session), request->create.ttl_s, &warden->ceilings, &e) < 0) {
+		event.op = WARDEN_REFUSED;
+		event.code = (uint32_t)e.code;
+		(void)snprintf(event.path, sizeof(event.path), "%.31s", e.path);
+		(void)snprintf(event.detail, sizeof(event.detail), "%.150s", e.msg);
+	}
+	memcpy(event.session, request->session, sizeof(event.session));
+	front_send(warden->front, &event);
 }
 
 void session_end(struct warden *warden, const char *id)

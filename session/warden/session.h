@@ -14,6 +14,10 @@ void session_create(struct warden *warden, const struct warden_request *request)
 /* WARDEN_SEAL of a session; nothing if there is none. */
 void session_seal(struct warden *warden, const char *id);
 
+/* WARDEN_SET_TTL of a checked request. Answered by DONE, or by REFUSED when there is no such session or its whole life would be longer
+ * than the ceiling. */
+void session_set_ttl(struct warden *warden, const struct warden_request *request);
+
 /* WARDEN_END: answered by ENDED when its last process is gone; at once if there is no such session. */
 void session_end(struct warden *warden, const char *id);
 

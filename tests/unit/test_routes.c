@@ -33,6 +33,7 @@ static const struct {
 	{"GET", "/v1/sessions", "avcow"},
 	{"POST", "/v1/sessions", "ow"},
 	{"GET", "/v1/sessions/{id}", "avcow"},
+	{"PATCH", "/v1/sessions/{id}", "ow"},
 	{"DELETE", "/v1/sessions/{id}", "acow"},
 	{"POST", "/v1/sessions/{id}/act", "aow"},
 	{"POST", "/v1/sessions/{id}/cancel", "aow"},

@@ -301,6 +301,84 @@ static void test_values_of_the_environment_are_not_kept(void **state)
 	assert_string_equal(form_string(json_object_get(spec, "env"), "TOKEN", ""), "hunter2");
 }
 
+/* The labels, ttl_s and idle_s that a spec has after a change. */
+static void test_changes(void **state)
+{
+	static const struct {
+		const char *change, *labels;
+		long ttl_s, idle_s;
+	} rows[] = {
+		{"{}", "{\"a\":\"1\",\"b\":\"2\"}", 60, 900},
+		{"{\"labels\":{\"b\":\"3\",\"c\":\"4\"}}", "{\"a\":\"1\",\"b\":\"3\",\"c\":\"4\"}", 60, 900},
+		{"{\"labels\":{\"a\":null,\"none\":null}}", "{\"b\":\"2\"}", 60, 900},
+		{"{\"labels\":null,\"ttl_s\":5}", "{}", 5, 900},
+		{"{\"labels\":{},\"idle_s\":0}", "{\"a\":\"1\",\"b\":\"2\"}", 60, 0},
+	};
+	json_auto_t *spec = complete("{\"labels\":{\"a\":\"1\",\"b\":\"2\"},\"ttl_s\":60}");
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		json_auto_t *change = parse(rows[i].change), *changed = NULL, *labels = parse(rows[i].labels);
+		struct err e;
+		struct faults one = {.list = &e, .max = 1};
+
+		if (spec_change(spec, change, &changed, &one) < 0)
+			fail_msg("%s: %s", rows[i].change, e.msg);
+		if (!json_equal(json_object_get(changed, "labels"), labels) || form_int(changed, "ttl_s", -1) != rows[i].ttl_s ||
+		    form_int(changed, "idle_s", -1) != rows[i].idle_s)
+			fail_msg("%s gives another spec", rows[i].change);
+		assert_int_equal(form_int(spec, "ttl_s", -1), 60);
+		assert_int_equal(json_object_size(json_object_get(spec, "labels")), 2);
+	}
+}
+
+static void test_changes_that_are_refused(void **state)
+{
+	static const struct {
+		const char *change;
+		enum err_code code;
+		const char *path;
+	} rows[] = {
+		{"{\"image\":\"desktop\"}", ERR_BAD_FIELD, "/image"},
+		{"{\"labels\":{\"x\":\"y\"},\"env\":{}}", ERR_BAD_FIELD, "/env"},
+		{"{\"lables\":{}}", ERR_UNKNOWN_FIELD, "/lables"},
+		{"{\"ttl_s\":0}", ERR_BAD_FIELD, "/ttl_s"},
+		{"{\"ttl_s\":null}", ERR_BAD_FIELD, "/ttl_s"},
+		{"{\"idle_s\":-1}", ERR_BAD_FIELD, "/idle_s"},
+		{"{\"labels\":[]}", ERR_BAD_FIELD, "/labels"},
+		{"{\"labels\":{\"x\":5}}", ERR_BAD_FIELD, "/labels/x"},
+		{"{\"labels\":{\"\":\"y\"}}", ERR_BAD_FIELD, "/labels"},
+	};
+	json_auto_t *spec = complete("{}"), *many = json_object(), *too_many = json_object();
+	struct err e;
+	struct faults one = {.list = &e, .max = 1};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		json_auto_t *change = parse(rows[i].change);
+		json_t *changed = NULL;
+
+		one.n = 0;
+		if (spec_change(spec, change, &changed, &one) == 0)
+			fail_msg("%s is accepted", rows[i].change);
+		if (e.code != rows[i].code || strcmp(e.path, rows[i].path) != 0)
+			fail_msg("%s: %s at %s: %s", rows[i].change, err_info(e.code)->wire, e.path, e.msg);
+		assert_null(changed);
+	}
+	/* The bound is for what there is afterwards. */
+	for (int i = 0; i < LIMIT_LABELS; i++) {
+		char name[16];
+
+		(void)snprintf(name, sizeof(name), "n%d", i);
+		(void)json_object_set_new(many, name, json_string(""));
+	}
+	(void)json_object_set(spec, "labels", many);
+	(void)json_object_set_new(too_many, "labels", json_pack("{s:s}", "one", "more"));
+	one.n = 0;
+	assert_int_equal(spec_change(spec, too_many, &(json_t *){NULL}, &one), -1);
+	assert_int_equal(e.code, ERR_BAD_FIELD);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -315,6 +393,8 @@ int main(void)
 		cmocka_unit_test(test_apps_are_of_the_catalogue),
 		cmocka_unit_test(test_the_warden_gets_numbers),
 		cmocka_unit_test(test_values_of_the_environment_are_not_kept),
+		cmocka_unit_test(test_changes),
+		cmocka_unit_test(test_changes_that_are_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -70,7 +70,7 @@ static void test_good_ones_pass(void **state)
 static void test_length_and_op(void **state)
 {
 	struct warden_request request = good(WARDEN_CREATE);
-	const uint32_t ops[] = {0, WARDEN_CREATED, WARDEN_FAILED, WARDEN_ENDED, 8, UINT32_MAX};
+	const uint32_t ops[] = {0, WARDEN_CREATED, WARDEN_FAILED, WARDEN_ENDED, WARDEN_DONE, WARDEN_REFUSED, WARDEN_REFUSED + 1, UINT32_MAX};
 	struct err e = {0};
 
 	(void)state;
@@ -181,6 +181,32 @@ static void test_numbers(void **state)
 	}
 }
 
+/* A new life is held against the ceiling as the first, and comes alone. */
+static void test_a_new_life(void **state)
+{
+	static const struct {
+		uint32_t ttl_s;
+		enum err_code expect;
+	} lives[] = {{1, ERR_NONE}, {60, ERR_NONE}, {0, ERR_BAD_FIELD}, {61, ERR_BAD_FIELD}, {UINT32_MAX, ERR_BAD_FIELD}};
+	struct warden_request request = good(WARDEN_SET_TTL);
+	struct err e = {0};
+
+	(void)state;
+	assert_int_equal(ceilings_parse(&ceilings, "ttl_s = 60", &e), 0);
+	assert_int_equal(check(&request), ERR_BAD_REQUEST); /* with an image and limits */
+	for (size_t i = 0; i < ARRAY_LEN(lives); i++) {
+		memset(&request.create, 0, sizeof(request.create));
+		request.create.ttl_s = lives[i].ttl_s;
+		assert_int_equal(check(&request), lives[i].expect);
+	}
+	request.create.ttl_s = 60;
+	request.create.image[IMAGE_NAME_SIZE - 1] = 'x';
+	assert_int_equal(check(&request), ERR_BAD_REQUEST);
+	request.create.image[IMAGE_NAME_SIZE - 1] = '\0';
+	request.session[0] = 't';
+	assert_int_equal(check(&request), ERR_BAD_REQUEST);
+}
+
 static void test_sides(void **state)
 {
 	struct warden_request request = good(WARDEN_CREATE);
@@ -257,6 +283,7 @@ int main(void)
 		cmocka_unit_test_setup(test_good_ones_pass, set_up),  cmocka_unit_test_setup(test_length_and_op, set_up),
 		cmocka_unit_test_setup(test_ids, set_up),             cmocka_unit_test_setup(test_image_names, set_up),
 		cmocka_unit_test_setup(test_hashes, set_up),          cmocka_unit_test_setup(test_numbers, set_up),
+		cmocka_unit_test_setup(test_a_new_life, set_up),
 		cmocka_unit_test_setup(test_sides, set_up),           cmocka_unit_test_setup(test_ceilings_bind, set_up),
 		cmocka_unit_test_setup(test_ceilings_refuse, set_up), cmocka_unit_test_setup(test_uids_of_others, set_up),
 	};

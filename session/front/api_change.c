@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Changing a session that lives: its labels and its times. */
+#include "session/base/limits.h"
+#include "session/base/util.h"
+#include "session/front/api.h"
+#include "session/front/calls.h"
+#include "session/front/describe.h"
+#include "session/front/request.h"
+#include "session/front/spec.h"
+
+static int read_change(struct request *request, json_t **change, json_t **changed, struct err *e)
+{
+	json_auto_t *body = NULL;
+	struct faults *faults = request_faults(request);
+
+	if (request_json(request, &body, e) < 0)
+		return -1;
+	if (!json_is_object(body))
+		return err_set(e, ERR_BAD_FIELD, "", "the body must be an object with labels, ttl_s or idle_s");
+	if (spec_change(request->session->spec, body, changed, faults) < 0) {
+		*e = faults->list[0];
+		return -1;
+	}
+	*change = json_incref(body);
+	return 0;
+}
+
+/* On disk before it counts; a change that cannot be stored has not happened. */
+static int take_change(struct session *session, json_t *changed, int64_t expires_ms, struct err *e)
+{
+	json_t *old_spec = session->spec;
+	int64_t old_expires_ms = session->expires_ms;
+
+	session->spec = json_incref(changed);
+	session->expires_ms = expires_ms;
+	if (session_save(session, e) == 0) {
+		json_decref(old_spec);
+		return 0;
+	}
+	json_decref(session->spec);
+	session->spec = old_spec;
+	session->expires_ms = old_expires_ms;
+	return -1;
+}
+
+int api_change(struct request *request, struct err *e)
+{
+	struct session *session = request->session;
+	json_auto_t *change = NULL, *changed = NULL, *state = NULL;
+	long ttl_s;
+	int64_t expires_ms;
+
+	if (calls_check_ready(session, e) < 0 || read_change(request, &change, &changed, e) < 0)
+		return -1;
+	ttl_s = form_int(change, "ttl_s", 0);
+	expires_ms = ttl_s > 0 ? store_now_ms() + ttl_s * INT64_C(1000) : session->expires_ms;
+	/* The warden first: it may refuse. It ends the session some seconds after the front should have. */
+	if (ttl_s > 0 && warden_set_ttl(request->front->warden, session->id, (uint32_t)ttl_s, util_now_ms() + LIMIT_STATE_MS, e) < 0)
+		return -1;
+	if (calls_check_ready(session, e) < 0 || take_change(session, changed, expires_ms, e) < 0)
+		return -1;
+	if (ttl_s > 0 || json_object_get(change, "idle_s"))
+		session_times_changed(session);
+	if (calls_ask_state(request, &state, e) < 0)
+		return -1;
+	reply_json(&request->reply, 200, describe_session(session, state));
+	return 0;
+}
