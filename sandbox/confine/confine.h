@@ -61,6 +61,12 @@ extern const struct confine_table confine_app, confine_app_deny, confine_xvfb, c
  */
 int confine_enter(const struct confine_table *table, struct err *e);
 
+/*
+ * The same for a program that is only to check something and was put nowhere: no mounts to detach, no go byte to wait for, and
+ * without GLOVEBOX_UID it stays who it is.
+ */
+int confine_enter_check(const struct confine_table *table, struct err *e);
+
 /* Loads a table on the calling process (no_new_privs must be set). Another architecture's calls kill. */
 int confine_load(const struct confine_table *table, struct err *e);
 

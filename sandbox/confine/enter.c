@@ -121,6 +121,17 @@ static void end_at_alarm(int signo)
 	_exit(128 + signo);
 }
 
+int confine_enter_check(const struct confine_table *table, struct err *e)
+{
+	uid_t uid = 0;
+
+	if (limit_resources(e) < 0 || (getenv("GLOVEBOX_UID") && (read_uid(&uid, e) < 0 || confine_become(uid, e) < 0)))
+		return -1;
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
+		return err_sys(e, "prctl");
+	return confine_load(table, e);
+}
+
 int confine_enter(const struct confine_table *table, struct err *e)
 {
 	struct sigaction at_alarm = {.sa_handler = end_at_alarm};

@@ -78,6 +78,9 @@
 #define LIMIT_TOKEN_NAME_BYTES 64             /* what its maker calls one */
 #define LIMIT_CONSOLE_TOKEN_MS 43200000       /* life of the token that a code was traded for */
 #define LIMIT_FILE_BYTES (1024 * 1024 * 1024) /* one file that front or stage writes: a journal, the store */
+#define LIMIT_CONFIG_BYTES (1024 * 1024)      /* the operator's configuration */
+#define LIMIT_CONFIG_KEYS 1024                /* keys in it */
+#define LIMIT_CONFIG_HOSTS 64                 /* names of hosts in it */
 #define LIMIT_MANIFEST_BYTES (4 * 1024 * 1024) /* manifest of one image */
 #define LIMIT_IMAGES 256
 #define LIMIT_ENV_ENTRIES 64                  /* environment of a session, and again of one command */
@@ -86,6 +89,7 @@
 #define LIMIT_LABEL_BYTES 256                 /* name or value of a label */
 #define LIMIT_APPS 16                         /* apps that a session starts with */
 #define LIMIT_SESSIONS 64                     /* sessions at once, unless the ceilings say another number */
+#define LIMIT_SESSIONS_MAX 1024               /* the most that these can say */
 #define LIMIT_MEMORY_MIN_MB 256               /* memory of one app jail */
 #define LIMIT_DISK_MIN_MB 16                  /* files of one app jail */
 #define LIMIT_PIDS_MIN 64                     /* processes and threads of one app jail */

@@ -6,6 +6,7 @@
 #include "session/base/util.h"
 #include "session/front/api.h"
 #include "session/front/birth.h"
+#include "session/front/quota.h"
 #include "session/front/calls.h"
 #include "session/front/describe.h"
 #include "session/front/request.h"
@@ -31,11 +32,13 @@ static int make_tokens(struct front *front, const struct session *session, json_
 static int read_spec(struct request *request, json_t **spec, struct err *e)
 {
 	json_auto_t *asked = NULL;
+	const struct config *config = &request->front->config;
+	const struct config_key *key = config_find_key(config, request->who.owner);
 	struct faults *faults = request_faults(request);
 
 	if (request_json(request, &asked, e) < 0)
 		return -1;
-	if (spec_complete_all(asked, spec, faults) == 0)
+	if (spec_complete_all(asked, key ? key->usual : config->defaults, spec, faults) == 0 && quota_check_spec(key, *spec, faults) == 0)
 		return 0;
 	*e = faults->list[0];
 	return -1;

@@ -8,6 +8,7 @@
 #include "session/base/log.h"
 #include "session/base/util.h"
 #include "session/front/images.h"
+#include "session/front/quota.h"
 #include "session/front/spec.h"
 
 /* "s" and 15 of a-z2-7. */
@@ -95,6 +96,8 @@ int birth_create(struct front *front, json_t *spec, const char *owner, const cha
 		return -1;
 	if (sessions_count_live(&front->sessions) >= front->sessions.max_live)
 		return err_set(e, ERR_LIMIT, NULL, "there are %zu sessions; the server allows no more", front->sessions.max_live);
+	if (quota_check_count(config_find_key(&front->config, owner), &front->sessions, 1, e) < 0)
+		return -1;
 	make_id(id);
 	session = session_ref(sessions_add(&front->sessions, id, spec, owner));
 	/* The row is there before the warden is asked: after a crash the front knows what to end. */

@@ -4,6 +4,7 @@
 #define FRONT_FRONT_H
 
 #include "session/base/loop.h"
+#include "session/front/config.h"
 #include "session/front/head.h"
 #include "session/front/sessions.h"
 #include "session/front/store.h"
@@ -19,6 +20,7 @@ struct request;
 
 struct front {
 	struct loop *loop;
+	struct config config;
 	struct store *store;
 	struct tokens *tokens;
 	struct warden *warden;

@@ -11,6 +11,7 @@
 #include "session/base/util.h"
 
 #define SHOWN_MAX 80
+#define HOST_SIZE 256 /* of a name, with its NUL */
 
 /* Fields that may stand once. */
 struct single {
@@ -209,18 +210,49 @@ static bool is_numeric(const char *address)
 	return inet_pton(AF_INET6, inner, binary) == 1;
 }
 
+bool hosts_is_name(const char *text)
+{
+	static const char signs[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
+	size_t len = strlen(text);
+
+	return is_numeric(text) || (len > 0 && len < HOST_SIZE && text[0] != '.' && text[0] != '-' && strspn(text, signs) == len);
+}
+
+static bool has_name(const struct hosts *hosts, const char *address)
+{
+	const json_t *name;
+	size_t i;
+
+	json_array_foreach(hosts->names, i, name)
+		if (strcasecmp(json_string_value(name), address) == 0)
+			return true;
+	return false;
+}
+
+static bool is_port(const char *text)
+{
+	size_t len = strlen(text);
+
+	return len > 0 && len <= 5 && strspn(text, "0123456789") == len;
+}
+
 bool hosts_has(const struct hosts *hosts, const char *value)
 {
 	static const char *const local[] = {"localhost", "127.0.0.1", "[::1]"};
 	const char *end = value[0] == '[' ? strchr(value, ']') : NULL;
 	const char *colon = strchr(end ? end : value, ':');
 	size_t len = colon ? (size_t)(colon - value) : strlen(value);
-	char address[64];
+	const char *port = colon ? colon + 1 : "80";
+	char address[HOST_SIZE];
 
-	if (len == 0 || len >= sizeof(address) || strcmp(colon ? colon + 1 : "80", hosts->port) != 0)
+	if (len == 0 || len >= sizeof(address) || !is_port(port))
 		return false;
 	memcpy(address, value, len);
 	address[len] = '\0';
+	if (has_name(hosts, address))
+		return true;
+	if (strcmp(port, hosts->port) != 0)
+		return false;
 	for (size_t i = 0; i < ARRAY_LEN(local); i++)
 		if (strcasecmp(address, local[i]) == 0)
 			return true;

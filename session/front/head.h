@@ -6,6 +6,7 @@
 #ifndef FRONT_HEAD_H
 #define FRONT_HEAD_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -49,15 +50,19 @@ struct hosts {
 	char address[64]; /* where it listens: "127.0.0.1", "[::1]" or a name, lower case */
 	char port[8];
 	bool wildcard;    /* it listens on all addresses: any numeric address is then right */
+	const json_t *names; /* of the configuration (a list of strings, borrowed) or NULL: with any port, as a proxy may have another */
 };
 
 /* `url` is "http://ADDRESS:PORT". 0, or -1 with ERR_INTERNAL when it is not. */
 int hosts_init(struct hosts *hosts, const char *url, struct err *e);
 
-/* `value` is a Host field: the listening address, localhost, 127.0.0.1 or [::1], with the server's port. */
+/* `value` is a Host field: the listening address, localhost, 127.0.0.1 or [::1], with the server's port, or one of the names. */
 bool hosts_has(const struct hosts *hosts, const char *value);
 
 /* `value` is an Origin field: http:// and one of these hosts. */
 bool hosts_has_origin(const struct hosts *hosts, const char *value);
+
+/* May this stand among the names: a host's name, or a numeric address (IPv6 in brackets), without a port? */
+bool hosts_is_name(const char *text);
 
 #endif

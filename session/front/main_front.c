@@ -5,6 +5,7 @@
  */
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "sandbox/confine/confine.h"
 #include "session/base/log.h"
@@ -13,6 +14,8 @@
 #include "session/front/front.h"
 #include "session/front/request.h"
 #include "session/front/routes.h"
+
+#define EXIT_USAGE 2 /* gloveboxd tells it from a configuration that is wrong */
 
 static void on_ended(void *arg, const struct warden_event *event)
 {
@@ -37,6 +40,19 @@ static void on_signal(void *arg, int signo)
 	front->stopping = true;
 }
 
+/* What the configuration says, once the tokens are there. */
+static void settle_config(struct front *front)
+{
+	const struct config *config = &front->config;
+	char text[96];
+
+	front->hosts.names = config->hosts;
+	for (size_t i = 0; i < config->n_keys; i++)
+		tokens_add_key(front->tokens, config->keys[i].hash, config->keys[i].role, config->keys[i].name);
+	if (config->document)
+		log_info("the configuration %.16s: %s", config->sha256, config_summary(config, text, sizeof(text)));
+}
+
 /* Opens the store and the link to the warden, and finds the sessions that live. */
 static int start(struct front *front, const struct warden_ops *ops, struct err *e)
 {
@@ -45,12 +61,13 @@ static int start(struct front *front, const struct warden_ops *ops, struct err *
 
 	front->loop = loop_create(e);
 	if (!front->loop || routes_check(routes, routes_n, e) < 0 || loop_signals(front->loop, signals, on_signal, front, e) < 0 ||
-	    warden_hello(CHILD_WARDEN, &hello, e) < 0 || hosts_init(&front->hosts, hello.url, e) < 0)
+	    config_read(CHILD_CONFIG, &front->config, e) < 0 || warden_hello(CHILD_WARDEN, &hello, e) < 0 || hosts_init(&front->hosts, hello.url, e) < 0)
 		return -1;
 	front->store = store_open(FRONT_STORE, e);
 	front->tokens = front->store ? tokens_create(front->store, hello.operator_token_sha256, e) : NULL;
 	if (!front->tokens || tokens_note_code(front->tokens, hello.code_sha256, e) < 0)
 		return -1;
+	settle_config(front);
 	front->warden = warden_create(front->loop, CHILD_WARDEN, ops);
 	front->images = FRONT_IMAGES;
 	front->sessions = (struct sessions){.loop = front->loop, .warden = front->warden, .store = front->store, .tokens = front->tokens,
@@ -62,7 +79,7 @@ static int start(struct front *front, const struct warden_ops *ops, struct err *
 	return 0;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	struct front front = {.stopping = false};
 	struct warden_ops warden_ops = {.ended = on_ended, .gone = on_warden_gone, .arg = &front};
@@ -72,6 +89,12 @@ int main(void)
 
 	log_init("glovebox-front", NULL);
 	(void)signal(SIGPIPE, SIG_IGN);
+	if (argc == 3 && strcmp(argv[1], "--check-config") == 0) {
+		if (confine_enter_check(&confine_front, &e) == 0)
+			return config_check_only(CHILD_CONFIG, argv[2]);
+		log_err(LOG_ERROR, &e, "checking the configuration");
+		return EXIT_USAGE;
+	}
 	if (confine_enter(&confine_front, &e) == 0 && start(&front, &warden_ops, &e) == 0)
 		conns = conns_create(front.loop, CHILD_LISTEN, &conns_ops, &e);
 	if (!conns || warden_serving(front.warden, &e) < 0) {

@@ -55,10 +55,15 @@ bool session_is_shown_to(const struct session *session, const struct identity *w
 
 size_t sessions_count_live(const struct sessions *all)
 {
+	return sessions_count_live_of(all, NULL);
+}
+
+size_t sessions_count_live_of(const struct sessions *all, const char *owner)
+{
 	size_t n = 0;
 
 	for (const struct session *session = all->first; session; session = session->next)
-		n += !has_ended(session);
+		n += !has_ended(session) && (!owner || strcmp(session->owner, owner) == 0);
 	return n;
 }
 

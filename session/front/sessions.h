@@ -60,6 +60,7 @@ struct session *sessions_find(const struct sessions *all, const char *id);
 /* May this identity know of the session at all? An operator of all, an owner of its own, other tokens of theirs. */
 bool session_is_shown_to(const struct session *session, const struct identity *who);
 size_t sessions_count_live(const struct sessions *all);
+size_t sessions_count_live_of(const struct sessions *all, const char *owner); /* owner NULL: of all */
 struct session *session_ref(struct session *session);
 void session_unref(struct session *session);
 

@@ -44,7 +44,7 @@ static const struct field limits_fields[] = {
 	{"disk_mb", FIELD_INT, false, LIMIT_DISK_MIN_MB, 131072, NULL, NULL, "MiB", NULL, "files; they are in memory: at most half of memory_mb"},
 	{"exec_ms", FIELD_INT, false, 1, LIMIT_EXEC_MS, NULL, NULL, "ms", "120000", "the longest that one command may run"},
 };
-static const struct form limits_form = {limits_fields, ARRAY_LEN(limits_fields), "disk_mb is at most half of memory_mb"};
+const struct form spec_limits_form = {limits_fields, ARRAY_LEN(limits_fields), "disk_mb is at most half of memory_mb"};
 
 static const struct field approval_fields[] = {
 	{"mode", FIELD_ENUM, false, 0, 0, "never boundary sensitive always", NULL, NULL, "\"sensitive\"", "when a person is asked"},
@@ -78,7 +78,7 @@ static const struct field spec_fields[] = {
 	{"isolation", FIELD_ENUM, false, 0, 0, "jail vm external", NULL, NULL, "\"jail\"", "the wall around it"},
 	{"filesystem", FIELD_ENUM, false, 0, 0, "workspace readonly", NULL, NULL, "\"workspace\"", "writable until the end, or not"},
 	{"egress", FIELD_OBJECT, false, 0, 0, NULL, &egress_form, NULL, "{}", "the way out"},
-	{"limits", FIELD_OBJECT, false, 0, 0, NULL, &limits_form, NULL, "{}", "limits of the app jail"},
+	{"limits", FIELD_OBJECT, false, 0, 0, NULL, &spec_limits_form, NULL, "{}", "limits of the app jail"},
 	{"approval", FIELD_OBJECT, false, 0, 0, NULL, &approval_form, NULL, "{}", "when a person is asked"},
 	{"secrets", FIELD_STRINGS, false, 0, 64, NULL, NULL, NULL, "[]", "names of stored secrets"},
 	{"setup", FIELD_OBJECT, false, 0, 0, NULL, &setup_form, NULL, "{}", "the phase before the agent"},
@@ -150,20 +150,21 @@ static void check_offers(const json_t *spec, struct faults *faults)
 	}
 }
 
-/* Adds the defaults of fields that are absent, in the forms below too. */
-static void fill(const struct form *form, json_t *object)
+/* Adds the defaults of fields that are absent, in the forms below too: those of `usual`, else the form's. */
+static void fill(const struct form *form, json_t *object, const json_t *usual)
 {
 	for (size_t i = 0; i < form->n_fields; i++) {
 		const struct field *field = &form->fields[i];
-		json_t *value = json_object_get(object, field->name);
+		json_t *value = json_object_get(object, field->name), *own = json_object_get(usual, field->name);
+		bool depends = !field->fallback && field->type != FIELD_OBJECT, is_filled_below = field->fallback && field->form;
 
-		if (!value && field->fallback) {
-			value = json_loads(field->fallback, JSON_DECODE_ANY, NULL);
+		if (!value && !depends && (own || field->fallback)) {
+			value = own && !is_filled_below ? json_deep_copy(own) : json_loads(field->fallback, JSON_DECODE_ANY, NULL);
 			if (json_object_set_new(object, field->name, value) < 0)
 				DIE("the default of %s is no JSON", field->name);
 		}
 		if (value && field->type == FIELD_OBJECT && field->form)
-			fill(field->form, value);
+			fill(field->form, value, own);
 	}
 }
 
@@ -174,15 +175,15 @@ static void set_default(json_t *object, const char *name, long value)
 }
 
 /* Defaults that depend on other fields. */
-static void fill_dependent(json_t *spec)
+static void fill_dependent(json_t *spec, const json_t *usual)
 {
 	json_t *display = json_object_get(spec, "display"), *limits = json_object_get(spec, "limits");
 	long width = form_int(display, "width", 0), height = form_int(display, "height", 0);
-	long half_mb = form_int(limits, "memory_mb", 0) / 2;
+	long half_mb = form_int(limits, "memory_mb", 0) / 2, disk_mb = form_int(json_object_get(usual, "limits"), "disk_mb", DISK_MB);
 
 	set_default(display, "max_width", width);
 	set_default(display, "max_height", height);
-	set_default(limits, "disk_mb", half_mb < DISK_MB ? half_mb : DISK_MB);
+	set_default(limits, "disk_mb", half_mb < disk_mb ? half_mb : disk_mb);
 	if (!json_object_get(spec, "space"))
 		(void)json_object_set_new(spec, "space", json_pack("{s:I, s:I}", "width", (json_int_t)width, "height", (json_int_t)height));
 }
@@ -239,7 +240,7 @@ void spec_check_labels(json_t *labels, struct faults *faults)
 			              err_quote(shown, sizeof(shown), name, strlen(name)), LIMIT_LABEL_BYTES);
 }
 
-int spec_complete_all(const json_t *asked, json_t **spec, struct faults *faults)
+int spec_complete_all(const json_t *asked, const json_t *usual, json_t **spec, struct faults *faults)
 {
 	json_auto_t *made = NULL;
 	size_t before = faults->n;
@@ -247,8 +248,8 @@ int spec_complete_all(const json_t *asked, json_t **spec, struct faults *faults)
 	if (form_check_all(&spec_form, asked, "", NULL, faults) < 0)
 		return -1;
 	made = json_deep_copy(asked);
-	fill(&spec_form, made);
-	fill_dependent(made);
+	fill(&spec_form, made, usual);
+	fill_dependent(made, usual);
 	check_between(made, faults);
 	check_env(json_object_get(made, "env"), faults);
 	spec_check_labels(json_object_get(made, "labels"), faults);
@@ -259,11 +260,26 @@ int spec_complete_all(const json_t *asked, json_t **spec, struct faults *faults)
 	return 0;
 }
 
-int spec_complete(const json_t *asked, json_t **spec, struct err *e)
+int spec_complete(const json_t *asked, const json_t *usual, json_t **spec, struct err *e)
 {
 	struct faults one = {.list = e, .max = 1};
 
-	return spec_complete_all(asked, spec, &one);
+	return spec_complete_all(asked, usual, spec, &one);
+}
+
+void spec_lower(const struct form *form, json_t *usual, const json_t *most)
+{
+	for (size_t i = 0; i < form->n_fields; i++) {
+		const struct field *field = &form->fields[i];
+		const json_t *limit = json_object_get(most, field->name);
+		json_t *now = json_incref(json_object_get(usual, field->name));
+
+		if (!now)
+			now = field->fallback ? json_loads(field->fallback, JSON_DECODE_ANY, NULL) : json_integer(DISK_MB);
+		if (json_is_number(limit) && json_number_value(now) > json_number_value(limit))
+			(void)json_object_set_new(usual, field->name, json_copy((json_t *)(uintptr_t)limit));
+		json_decref(now);
+	}
 }
 
 static bool has_app(const json_t *catalogue, const char *name)

@@ -12,16 +12,21 @@
 #include "session/warden/proto.h"
 
 /* The form of a spec, for its schema. */
-extern const struct form spec_form;
+extern const struct form spec_form, spec_limits_form;
 
 /*
- * Checks the caller's object and makes the whole spec, with every field (the caller's reference). -1 with the faults added: those of
+ * Checks the caller's object and makes the whole spec, with every field (the caller's reference). `usual` (an object like a spec, or
+ * NULL) has defaults that stand in place of the form's. -1 with the faults added: those of
  * form_check_all, or else ERR_BAD_FIELD for rules between fields, ERR_UNSUPPORTED and ERR_TIER_UNAVAILABLE for what is not offered.
  */
-int spec_complete_all(const json_t *asked, json_t **spec, struct faults *faults);
+int spec_complete_all(const json_t *asked, const json_t *usual, json_t **spec, struct faults *faults);
 
 /* The same for who wants the first fault only. */
-int spec_complete(const json_t *asked, json_t **spec, struct err *e);
+int spec_complete(const json_t *asked, const json_t *usual, json_t **spec, struct err *e);
+
+/* Lowers the defaults in `usual` to the numbers of `most`, where they are above these; both are objects with members of `form`, whose own
+ * defaults count where `usual` has none. */
+void spec_lower(const struct form *form, json_t *usual, const json_t *most);
 
 /* The form of a change to a session that lives, for its schema. */
 extern const struct form spec_change_form;

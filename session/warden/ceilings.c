@@ -16,7 +16,7 @@ static const struct key {
 	size_t place;
 	uint32_t usual, min, max;
 } KEYS[] = {
-	{"sessions", offsetof(struct ceilings, sessions), LIMIT_SESSIONS, 1, 1024},
+	{"sessions", offsetof(struct ceilings, sessions), LIMIT_SESSIONS, 1, LIMIT_SESSIONS_MAX},
 	{"memory_mb", offsetof(struct ceilings, memory_mb), 65536, LIMIT_MEMORY_MIN_MB, 1024 * 1024},
 	{"pids", offsetof(struct ceilings, pids), 32768, LIMIT_PIDS_MIN, 1024 * 1024},
 	{"disk_mb", offsetof(struct ceilings, disk_mb), 32768, LIMIT_DISK_MIN_MB, 1024 * 1024},

@@ -187,7 +187,7 @@ static struct child *clone_front(struct front *front, int *end, struct err *e)
 	};
 	struct daemon_jail jail = {.place = warden->build, .binds = binds, .n_binds = ARRAY_LEN(binds)};
 	char *argv[] = {name, NULL}, *envp[] = {uid, warden->log_env[0] ? warden->log_env : NULL, NULL};
-	int *const fds[] = {end, &warden->listen};
+	int *const fds[] = {end, &warden->listen, &warden->config};
 	struct cgroup_seat seat;
 	struct child_plan plan = {.name = "front", .log_is_ours = true, .namespaces = DAEMON_JAIL_NAMESPACES, .seat = &seat,
 	                          .program = warden->programs[PROGRAM_FRONT], .argv = argv, .envp = envp, .umask = 077, .fds = fds,

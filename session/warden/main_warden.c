@@ -14,6 +14,7 @@
 #include "sandbox/confine/confine.h"
 #include "session/base/log.h"
 #include "session/base/util.h"
+#include "session/warden/config.h"
 #include "session/warden/front.h"
 #include "session/warden/listen.h"
 #include "session/warden/options.h"
@@ -84,6 +85,19 @@ static int open_programs(struct warden *warden, int *launch, struct err *e)
 	return 0;
 }
 
+/* Takes the configuration, if one is named, as its sealed copy, and has the front check it, which says what is wrong with it. */
+static int take_config(struct warden *warden, const struct options *options, struct err *e)
+{
+	bool only_checks = options->wish == OPTIONS_CHECK_CONFIG;
+	uid_t uid = geteuid() == 0 ? warden_uid(warden, 0, SLOT_FRONT) : 0;
+	int rc;
+
+	if (config_copy(options->config, &warden->config, e) < 0)
+		return -1;
+	rc = options->config ? config_check(warden->config, options->config, warden->programs[PROGRAM_FRONT], uid, !only_checks, e) : 0;
+	return rc > 0 ? err_set(e, ERR_BAD_FIELD, NULL, "the configuration is wrong: nothing was started") : rc;
+}
+
 /* Makes a folder, or takes the one that is there. Images are no secret, and the front must read their manifests. */
 static int make_open_folder(const char *path, struct err *e)
 {
@@ -144,7 +158,11 @@ static int set_up(struct warden *warden, const struct options *options, struct e
 	char groups[600], cgroup2[600];
 
 	if (read_ceilings(&warden->ceilings, options->ceilings, e) < 0 || open_programs(warden, &launch, e) < 0 ||
-	    state_open(&warden->state, options->state, e) < 0 || find_images(warden, options->images, e) < 0 || make_hello(warden, e) < 0 ||
+	    take_config(warden, options, e) < 0)
+		return -1;
+	if (options->wish == OPTIONS_CHECK_CONFIG)
+		return 0;
+	if (state_open(&warden->state, options->state, e) < 0 || find_images(warden, options->images, e) < 0 || make_hello(warden, e) < 0 ||
 	    listen_open(options->listen, &warden->listen, warden->hello.url, sizeof(warden->hello.url), e) < 0)
 		return -1;
 	(void)state_path(&warden->state, warden->build, sizeof(warden->build), "build", "");
@@ -250,7 +268,7 @@ static void fill_standard_fds(void)
 
 int main(int argc, char **argv)
 {
-	struct warden warden = {.listen = -1};
+	struct warden warden = {.listen = -1, .config = -1};
 	struct options options;
 	struct err e = {0};
 	const char *log_level = getenv("GLOVEBOX_LOG");
@@ -261,11 +279,11 @@ int main(int argc, char **argv)
 		fprintf(stderr, "gloveboxd: %s\n%s", e.msg, options_help);
 		return EXIT_USAGE;
 	}
-	if (options.wish != OPTIONS_RUN) {
+	if (options.wish != OPTIONS_RUN && options.wish != OPTIONS_CHECK_CONFIG) {
 		fputs(options.wish == OPTIONS_VERSION ? "gloveboxd " GLOVEBOX_VERSION "\n" : options_help, stdout);
 		return EXIT_SUCCESS;
 	}
-	if (geteuid() != 0) {
+	if (geteuid() != 0 && options.wish == OPTIONS_RUN) {
 		fprintf(stderr, "gloveboxd: this version must be started as root: sudo %s\n", argv[0]);
 		return EXIT_FAILURE;
 	}
@@ -274,10 +292,12 @@ int main(int argc, char **argv)
 	(void)umask(077);
 	(void)signal(SIGPIPE, SIG_IGN);
 	raise_file_limit();
-	if (set_up(&warden, &options, &e) < 0 || run(&warden, &e) < 0) {
+	if (set_up(&warden, &options, &e) < 0 || (options.wish == OPTIONS_RUN && run(&warden, &e) < 0)) {
 		/* The text for people; what the system said only where it adds something. */
 		fprintf(stderr, "gloveboxd: %s%s%s\n", e.msg, e.sys_errno ? ": " : "", e.sys_errno ? strerror(e.sys_errno) : "");
 		exit_status = EXIT_FAILURE;
+	} else if (options.wish == OPTIONS_CHECK_CONFIG) {
+		exit_status = EXIT_SUCCESS;
 	}
 	cgroup_destroy(warden.cgroups);
 	state_close(&warden.state);

@@ -13,6 +13,8 @@ const char options_help[] =
 	"  --listen ADDR:PORT  where the API is served (127.0.0.1:7070; port 0 picks a free one)\n"
 	"  --state DIR         the server's own folder (/var/lib/glovebox)\n"
 	"  --images DIR        the images (STATE/images)\n"
+	"  --config FILE       keys with their quotas, names of hosts, defaults: JSON, see README.md\n"
+	"  --check-config      check the file of --config, and do nothing else\n"
 	"  --ceilings FILE     limits that no session gets past, lines of \"key = value\"\n"
 	"  --version, --help\n"
 	"It stays in the foreground, prints READY and its address when it serves, and ends with everything in it at SIGTERM or SIGINT.\n";
@@ -26,6 +28,8 @@ static const struct option_row {
 	{"--listen", true, offsetof(struct options, listen), OPTIONS_RUN},
 	{"--state", true, offsetof(struct options, state), OPTIONS_RUN},
 	{"--images", true, offsetof(struct options, images), OPTIONS_RUN},
+	{"--config", true, offsetof(struct options, config), OPTIONS_RUN},
+	{"--check-config", false, 0, OPTIONS_CHECK_CONFIG},
 	{"--ceilings", true, offsetof(struct options, ceilings), OPTIONS_RUN},
 	{"--version", false, 0, OPTIONS_VERSION},
 	{"--help", false, 0, OPTIONS_HELP},
@@ -62,6 +66,8 @@ int options_parse(struct options *options, int argc, char **argv, struct err *e)
 			return err_set(e, ERR_BAD_REQUEST, NULL, "option %s takes a value", shown);
 		*place = value;
 	}
+	if (options->wish == OPTIONS_CHECK_CONFIG && !options->config)
+		return err_set(e, ERR_BAD_REQUEST, NULL, "the option --check-config needs --config FILE");
 	if (!options->listen)
 		options->listen = "127.0.0.1:7070";
 	if (!options->state)

@@ -23,6 +23,7 @@ enum child_fd {
 	CHILD_GO = 3,     /* one byte to read before it goes on; end of file: the warden is dead */
 	CHILD_WARDEN = 4, /* its channel with the warden (front: both ways; stage: it only receives) */
 	CHILD_LISTEN = 5, /* the listening socket (front: TCP; stage: run/ID/stage.sock) */
+	CHILD_CONFIG = 6, /* front: the operator's configuration, a sealed copy in memory; empty if there is none */
 };
 
 /* Why a stage ended by itself: what the warden cannot see, since the processes live on. */

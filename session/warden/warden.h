@@ -33,6 +33,7 @@ struct warden {
 	char build[600];            /* an empty folder where children build their roots */
 	char log_env[32];           /* "GLOVEBOX_LOG=…" for children, or "" */
 	int listen;
+	int config;                 /* the configuration, sealed */
 	struct warden_hello hello;
 	struct front *front;
 	struct session *sessions;

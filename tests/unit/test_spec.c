@@ -42,7 +42,7 @@ static json_t *complete(const char *text)
 	json_t *spec = NULL;
 	struct err e;
 
-	if (spec_complete(asked, &spec, &e) < 0)
+	if (spec_complete(asked, NULL, &spec, &e) < 0)
 		fail_msg("%s is refused at %s: %s", text, e.path, e.msg);
 	return spec;
 }
@@ -53,7 +53,7 @@ static void refuse(const char *text, enum err_code code, const char *path)
 	json_t *spec = NULL;
 	struct err e;
 
-	if (spec_complete(asked, &spec, &e) == 0)
+	if (spec_complete(asked, NULL, &spec, &e) == 0)
 		fail_msg("%s is accepted", text);
 	if (e.code != code || strcmp(e.path, path) != 0)
 		fail_msg("%s: %s at %s, not %s at %s: %s", text, err_info(e.code)->wire, e.path, err_info(code)->wire, path, e.msg);
@@ -108,7 +108,7 @@ static void test_all_faults(void **state)
 	json_t *spec = NULL;
 
 	(void)state;
-	assert_int_equal(spec_complete_all(asked, &spec, &faults), -1);
+	assert_int_equal(spec_complete_all(asked, NULL, &spec, &faults), -1);
 	assert_null(spec);
 	assert_int_equal(faults.n, ARRAY_LEN(paths));
 	for (size_t i = 0; i < ARRAY_LEN(paths); i++)
@@ -237,18 +237,18 @@ static void test_bounds(void **state)
 	big[sizeof(big) - 1] = '\0';
 	(void)json_object_set_new(env, "A", json_string(big));
 	(void)json_object_set_new(asked, "env", env);
-	assert_int_equal(spec_complete(asked, &spec, &e), -1);
+	assert_int_equal(spec_complete(asked, NULL, &spec, &e), -1);
 	assert_string_equal(e.path, "/env");
 	(void)json_object_del(asked, "env");
 
 	big[LIMIT_LABEL_BYTES + 1] = '\0';
 	(void)json_object_set_new(labels, "a", json_string(big));
 	(void)json_object_set_new(asked, "labels", labels);
-	assert_int_equal(spec_complete(asked, &spec, &e), -1);
+	assert_int_equal(spec_complete(asked, NULL, &spec, &e), -1);
 	assert_string_equal(e.path, "/labels");
 	big[LIMIT_LABEL_BYTES] = '\0';
 	(void)json_object_set_new(labels, "a", json_string(big));
-	assert_int_equal(spec_complete(asked, &spec, &e), 0);
+	assert_int_equal(spec_complete(asked, NULL, &spec, &e), 0);
 	json_decref(spec);
 }
 

@@ -64,7 +64,7 @@ static void test_refusals(void **state)
 	static const char *const bad[][4] = {
 		{"gloveboxd", "--liste", "x", NULL},      {"gloveboxd", "--listen", NULL},          {"gloveboxd", "--state=", NULL},
 		{"gloveboxd", "--version=1", NULL},       {"gloveboxd", "word", NULL},              {"gloveboxd", "-l", NULL},
-		{"gloveboxd", "--config=x", NULL},
+		{"gloveboxd", "--check-config", NULL},
 	};
 
 	(void)state;

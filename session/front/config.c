@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The configuration as forms, and the rules that rows cannot say. */
+#include "session/front/config.h"
+
+#include <errno.h>
+#include <gnutls/crypto.h>
+#include <gnutls/gnutls.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "session/base/limits.h"
+#include "session/base/util.h"
+#include "session/front/head.h"
+#include "session/front/spec.h"
+
+#define HEX_DIGITS "0123456789abcdefABCDEF"
+#define NAME_SIGNS "abcdefghijklmnopqrstuvwxyz0123456789-"
+
+/* What a key's sessions may be at most; members have the names that they have in a spec. */
+static const struct field key_fields[] = {
+	{"name", FIELD_STRING, true, 1, OWNER_SIZE - 1, NULL, NULL, NULL, NULL, "the owner of its sessions: a-z, 0-9 and -"},
+	{"token_sha256", FIELD_STRING, true, 0, LIMIT_CONFIG_BYTES, NULL, NULL, NULL, NULL, "SHA-256 of its token in hex, as glovebox token prints it"},
+	{"role", FIELD_ENUM, false, 0, 0, "owner operator", NULL, NULL, "\"owner\"", "operator: it may do everything with all sessions"},
+	{"sessions", FIELD_INT, false, 0, LIMIT_SESSIONS_MAX, NULL, NULL, NULL, NULL, "sessions at once"},
+	{"images", FIELD_STRINGS, false, 0, LIMIT_IMAGES, NULL, NULL, NULL, NULL, "the images it may use"},
+	{"isolation", FIELD_STRINGS, false, 1, 3, NULL, NULL, NULL, NULL, "the tiers it may use: jail, vm, external"},
+	{"egress", FIELD_ENUM, false, 0, 0, "none allowlist open", NULL, NULL, "\"none\"", "the widest way out"},
+	{"ttl_s", FIELD_INT, false, 1, LIMIT_TTL_S, NULL, NULL, "s", NULL, "the longest life of a session"},
+	{"limits", FIELD_OBJECT, false, 0, 0, NULL, &spec_limits_form, NULL, NULL, "the highest limits of a session"},
+};
+static const struct form key_form = {key_fields, ARRAY_LEN(key_fields), NULL};
+
+static const struct field config_fields[] = {
+	{"keys", FIELD_LIST, false, 0, LIMIT_CONFIG_KEYS, NULL, &key_form, NULL, "[]", "who may use the server beside the operator"},
+	{"hosts", FIELD_STRINGS, false, 0, LIMIT_CONFIG_HOSTS, NULL, NULL, NULL, "[]", "names of this server, beside its address"},
+	{"defaults", FIELD_OBJECT, false, 0, 0, NULL, &spec_form, NULL, "{}", "what a session is if its caller does not say otherwise"},
+};
+static const struct form config_form = {config_fields, ARRAY_LEN(config_fields), NULL};
+
+static int refuse(struct err *e, const char *path, const char *value, const char *rule)
+{
+	char shown[80];
+
+	return err_set(e, ERR_BAD_FIELD, path, "%s is not allowed here: %s", err_quote(shown, sizeof(shown), value, strlen(value)), rule);
+}
+
+static bool is_hash(const char *hex)
+{
+	return strlen(hex) == 2 * (size_t)STORE_HASH_BYTES && strspn(hex, HEX_DIGITS) == strlen(hex);
+}
+
+static void read_hex(const char *hex, uint8_t out[STORE_HASH_BYTES])
+{
+	static const char digits[] = HEX_DIGITS;
+
+	for (size_t i = 0; i < 2 * (size_t)STORE_HASH_BYTES; i++) {
+		size_t value = (size_t)(strchr(digits, hex[i]) - digits);
+
+		value = value < 16 ? value : value - 6;
+		out[i / 2] = (uint8_t)(i % 2 ? out[i / 2] | value : value << 4);
+	}
+}
+
+static int check_tiers(const json_t *tiers, size_t at, struct err *e)
+{
+	const json_t *tier;
+	char path[64];
+	size_t i;
+
+	json_array_foreach(tiers, i, tier) {
+		const char *name = json_string_value(tier);
+
+		(void)snprintf(path, sizeof(path), "/keys/%zu/isolation/%zu", at, i);
+		if (strcmp(name, "jail") != 0 && strcmp(name, "vm") != 0 && strcmp(name, "external") != 0)
+			return refuse(e, path, name, "it must be one of: jail vm external");
+	}
+	return 0;
+}
+
+/* Nothing of a hash is shown: a token that stands there by mistake would be, too. */
+static int check_hash(const struct config *config, size_t at, const char *hex, struct err *e)
+{
+	const struct config_key *key = &config->keys[at];
+	char path[64];
+
+	(void)snprintf(path, sizeof(path), "/keys/%zu/token_sha256", at);
+	if (!is_hash(hex))
+		return err_set(e, ERR_BAD_FIELD, path, "it must have 64 hexadecimal digits, as glovebox token prints them");
+	for (size_t i = 0; i < at; i++)
+		if (memcmp(config->keys[i].hash, key->hash, sizeof(key->hash)) == 0)
+			return err_set(e, ERR_BAD_FIELD, path, "this hash is also that of the key %s", config->keys[i].name);
+	return 0;
+}
+
+static int check_name(const struct config *config, size_t at, struct err *e)
+{
+	const char *name = config->keys[at].name;
+	char path[64];
+
+	(void)snprintf(path, sizeof(path), "/keys/%zu/name", at);
+	if (name[strspn(name, NAME_SIGNS)] != '\0')
+		return refuse(e, path, name, "it must be made of a-z, 0-9 and -");
+	if (strcmp(name, OWNER_OPERATOR) == 0)
+		return refuse(e, path, name, "this is the owner of what the operator's own token makes");
+	for (size_t i = 0; i < at; i++)
+		if (strcmp(config->keys[i].name, name) == 0)
+			return refuse(e, path, name, "another key has this name");
+	return 0;
+}
+
+static int read_key(struct config *config, size_t at, const json_t *row, struct err *e)
+{
+	struct config_key *key = &config->keys[at];
+	const char *hex = form_string(row, "token_sha256", "");
+	const json_t *limits = json_object_get(row, "limits");
+
+	*key = (struct config_key){.name = form_string(row, "name", ""), .row = row};
+	key->role = strcmp(form_string(row, "role", "owner"), "operator") == 0 ? ROLE_OPERATOR : ROLE_OWNER;
+	if (is_hash(hex))
+		read_hex(hex, key->hash);
+	key->usual = config->defaults ? json_deep_copy(config->defaults) : json_object();
+	if (!json_object_get(key->usual, "limits"))
+		(void)json_object_set_new(key->usual, "limits", json_object());
+	spec_lower(&spec_limits_form, json_object_get(key->usual, "limits"), limits);
+	spec_lower(&spec_form, key->usual, row);
+	if (check_name(config, at, e) < 0 || check_hash(config, at, hex, e) < 0)
+		return -1;
+	return check_tiers(json_object_get(row, "isolation"), at, e);
+}
+
+static int read_keys(struct config *config, struct err *e)
+{
+	const json_t *rows = json_object_get(config->document, "keys"), *row;
+	size_t i;
+
+	config->keys = util_zalloc((json_array_size(rows) + 1) * sizeof(*config->keys));
+	json_array_foreach(rows, i, row) {
+		config->n_keys = i + 1;
+		if (read_key(config, i, row, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int check_hosts(const json_t *hosts, struct err *e)
+{
+	const json_t *host;
+	char path[32];
+	size_t i;
+
+	json_array_foreach(hosts, i, host) {
+		(void)snprintf(path, sizeof(path), "/hosts/%zu", i);
+		if (!hosts_is_name(json_string_value(host)))
+			return refuse(e, path, json_string_value(host), "it must be the name or the numeric address of a host, without a port");
+	}
+	return 0;
+}
+
+/* The defaults must make a whole spec by themselves. */
+static int check_defaults(const json_t *defaults, struct err *e)
+{
+	static const char *const dependent[] = {"max_width", "max_height"};
+	json_auto_t *nothing = json_object(), *spec = NULL;
+
+	for (size_t i = 0; i < ARRAY_LEN(dependent); i++)
+		if (json_object_get(json_object_get(defaults, "display"), dependent[i]))
+			return err_set(e, ERR_UNSUPPORTED, "/defaults/display", "%s has no default of its own: it follows the size", dependent[i]);
+	if (spec_complete(nothing, defaults, &spec, e) == 0)
+		return 0;
+	err_prefix(e, "/defaults");
+	return -1;
+}
+
+static int check_document(struct config *config, struct err *e)
+{
+	if (form_check(&config_form, config->document, "", NULL, e) < 0)
+		return -1;
+	config->hosts = json_object_get(config->document, "hosts");
+	config->defaults = json_object_get(config->document, "defaults");
+	if (check_hosts(config->hosts, e) < 0 || check_defaults(config->defaults, e) < 0)
+		return -1;
+	return read_keys(config, e);
+}
+
+/* The offset of the descriptor is shared with earlier fronts: it is not used. */
+static ssize_t read_all(int fd, char **text, struct err *e)
+{
+	struct stat st;
+	size_t len = 0;
+	ssize_t n = 1;
+
+	if (fstat(fd, &st) < 0 || st.st_size > LIMIT_CONFIG_BYTES)
+		return err_set(e, ERR_INTERNAL, NULL, "the configuration cannot be read");
+	*text = util_zalloc((size_t)st.st_size + 1);
+	while (n > 0 && len < (size_t)st.st_size) {
+		n = pread(fd, *text + len, (size_t)st.st_size - len, (off_t)len);
+		len += n > 0 ? (size_t)n : 0;
+	}
+	return n < 0 ? err_sys(e, "reading the configuration") : (ssize_t)len;
+}
+
+int config_read(int fd, struct config *config, struct err *e)
+{
+	auto_free char *text = NULL;
+	ssize_t len = read_all(fd, &text, e);
+	struct config read = {.document = NULL};
+	uint8_t hash[STORE_HASH_BYTES];
+
+	if (len <= 0) {
+		*config = len == 0 ? read : *config;
+		return (int)len;
+	}
+	if (gnutls_hash_fast(GNUTLS_DIG_SHA256, text, (size_t)len, hash) < 0)
+		DIE("no SHA-256");
+	util_hex(read.sha256, hash, sizeof(hash));
+	if (json_parse(text, (size_t)len, &read.document, e) < 0 || check_document(&read, e) < 0) {
+		config_finish(&read);
+		return -1;
+	}
+	*config = read;
+	return 0;
+}
+
+void config_finish(struct config *config)
+{
+	for (size_t i = 0; i < config->n_keys; i++)
+		json_decref(config->keys[i].usual);
+	free(config->keys);
+	json_decref(config->document);
+	*config = (struct config){.document = NULL};
+}
+
+const struct config_key *config_find_key(const struct config *config, const char *name)
+{
+	for (size_t i = 0; i < config->n_keys; i++)
+		if (strcmp(config->keys[i].name, name) == 0)
+			return &config->keys[i];
+	return NULL;
+}
+
+char *config_summary(const struct config *config, char *out, size_t size)
+{
+	size_t n_hosts = json_array_size(config->hosts);
+
+	(void)snprintf(out, size, "%zu key%s, %zu host name%s, %s", config->n_keys, config->n_keys == 1 ? "" : "s", n_hosts,
+	               n_hosts == 1 ? "" : "s", json_object_size(config->defaults) ? "defaults" : "no defaults");
+	return out;
+}
+
+int config_check_only(int fd, const char *name)
+{
+	struct config config;
+	struct err e = {0};
+	char text[96];
+
+	if (config_read(fd, &config, &e) < 0) {
+		/* Faults of form have their place in the text. */
+		fprintf(stderr, "%s: %s%s%s\n", name, e.path, *e.path ? ": " : "", e.msg);
+		return EXIT_FAILURE;
+	}
+	printf("%s is in order: %s\n", name, config_summary(&config, text, sizeof(text)));
+	config_finish(&config);
+	return fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

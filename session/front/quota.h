@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the sessions of a key may be, and how many of them there may be. Owner: session/front. One thread. */
+#ifndef FRONT_QUOTA_H
+#define FRONT_QUOTA_H
+
+#include "session/front/config.h"
+#include "session/front/sessions.h"
+
+/* Checks a completed spec against the key (NULL: there is nothing to check). -1 with the faults added: ERR_FORBIDDEN with the pointer of
+ * the field and the rule. */
+int quota_check_spec(const struct config_key *key, const json_t *spec, struct faults *faults);
+
+/* May the key have `n_more` sessions beside those that live? ERR_QUOTA. */
+int quota_check_count(const struct config_key *key, const struct sessions *sessions, size_t n_more, struct err *e);
+
+#endif
