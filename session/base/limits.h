@@ -71,6 +71,8 @@
 #define LIMIT_END_MS 5000                     /* a stage's tidy end, before its processes are killed */
 #define LIMIT_ENDED_SESSIONS 256              /* sessions that have ended and are still listed */
 #define LIMIT_ENDED_MS 3600000                /* for so long */
+#define LIMIT_LIST 1000                       /* sessions of one page of a list */
+#define LIMIT_LIST_DEFAULT 1000               /* as many as there can be: live ones do not hide behind those that have ended */
 #define LIMIT_CODE_MS 300000                  /* life of a one-use code */
 #define LIMIT_CODE_TRY_MS 1000                /* between two wrong codes, once LIMIT_CODE_TRIES were wrong at once */
 #define LIMIT_CODE_TRIES 5

@@ -18,7 +18,7 @@ int api_page(struct request *request, struct err *e);
 
 /* Sessions (api_sessions.c). */
 int api_create(struct request *request, struct err *e);
-int api_list(struct request *request, struct err *e);
+int api_list(struct request *request, struct err *e); /* api_list.c */
 int api_show(struct request *request, struct err *e);
 int api_delete(struct request *request, struct err *e);
 int api_change(struct request *request, struct err *e); /* api_change.c */

@@ -69,18 +69,6 @@ int api_create(struct request *request, struct err *e)
 	return 0;
 }
 
-int api_list(struct request *request, struct err *e)
-{
-	json_t *list = json_array();
-
-	(void)e;
-	for (const struct session *session = request->front->sessions.first; session; session = session->next)
-		if (session_is_shown_to(session, &request->who))
-			(void)json_array_append_new(list, describe_session(session, NULL));
-	reply_json(&request->reply, 200, json_pack("{s:o}", "sessions", list));
-	return 0;
-}
-
 int api_show(struct request *request, struct err *e)
 {
 	json_auto_t *state = NULL;

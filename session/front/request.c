@@ -118,14 +118,18 @@ static int check_token(struct request *request, const char *id, struct err *e)
 	return routes_permit(request->route, &request->who, id, e);
 }
 
-/* Is `name` one of the words of `list`? */
+/* Is `name` one of the words of `list`, or what one with a "*" at its end stands for? */
 static bool has_word(const char *list, const char *name)
 {
 	size_t len = strlen(name);
 
-	for (const char *at = list; at && *at; at += strcspn(at, " "), at += *at == ' ')
-		if (strcspn(at, " ") == len && memcmp(at, name, len) == 0)
+	for (const char *at = list; at && *at; at += strcspn(at, " "), at += *at == ' ') {
+		size_t word = strcspn(at, " ");
+		bool is_prefix = at[word - 1] == '*';
+
+		if (is_prefix ? len >= word && memcmp(at, name, word - 1) == 0 : len == word && memcmp(at, name, len) == 0)
 			return true;
+	}
 	return false;
 }
 

@@ -27,7 +27,8 @@ const struct route routes[] = {
 	{"GET", "/v1/actions", 0, ALL, api_actions, NULL, "every action with its JSON Schema"},
 	{"GET", "/v1/images", 0, MAKER, api_images, NULL, "the images that sessions can start from"},
 	{"POST", "/v1/console", ROUTE_PUBLIC | ROUTE_BODY, ALL, api_trade_code, NULL, "trades a one-use code for a token"},
-	{"GET", "/v1/sessions", 0, ALL, api_list, NULL, "the sessions that this token may see"},
+	{"GET", "/v1/sessions", 0, ALL, api_list, "state owner image label.* limit after",
+	 "the sessions that this token may see, oldest first"},
 	{"POST", "/v1/sessions", ROUTE_WAITS | ROUTE_BODY, MAKER, api_create, NULL, "makes a session; answers when it is ready"},
 	{"GET", "/v1/sessions/{id}", ROUTE_WAITS, ALL, api_show, NULL, "the state of a session, with what is held"},
 	{"PATCH", "/v1/sessions/{id}", ROUTE_WAITS | ROUTE_BODY, MAKER, api_change, NULL, "changes its labels, ttl_s and idle_s"},
@@ -132,8 +133,8 @@ json_t *routes_document(void)
 		for (enum role role = 0; role < N_ROLES; role++)
 			if ((routes[i].roles & ROLES_OF(role)) && !(routes[i].flags & ROUTE_PUBLIC))
 				(void)json_array_append_new(roles, json_string(role_name(role)));
-		(void)json_array_append_new(list, json_pack("{s:s, s:s, s:o, s:s}", "method", routes[i].method, "path", routes[i].path,
-		                                            "roles", roles, "doc", routes[i].doc));
+		(void)json_array_append_new(list, json_pack("{s:s, s:s, s:o, s:s, s:s?}", "method", routes[i].method, "path", routes[i].path,
+		                                            "roles", roles, "doc", routes[i].doc, "query", routes[i].query));
 	}
 	return list;
 }

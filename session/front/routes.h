@@ -30,7 +30,7 @@ struct route {
 	unsigned int roles; /* ROLES_OF(…); agents, viewers, controllers and owners at their own sessions only */
 	/* Fills request->reply. 0, or -1 with the refusal in *e. */
 	int (*run)(struct request *request, struct err *e);
-	const char *query;  /* names of the parameters it takes, separated by spaces, or NULL */
+	const char *query;  /* names of the parameters it takes, separated by spaces, or NULL; "x.*" for all that begin with "x." */
 	const char *doc;    /* one line */
 };
 
@@ -51,7 +51,7 @@ const struct route *routes_find(const char *method, const struct target *target,
  * is asked by session_is_shown_to, once the session is found. */
 int routes_permit(const struct route *route, const struct identity *who, const char *id, struct err *e);
 
-/* [{"method","path","roles":[…],"doc"}…]; the caller's reference. */
+/* [{"method","path","roles":[…],"doc","query"}…]; the caller's reference. */
 json_t *routes_document(void);
 
 #endif

@@ -16,7 +16,7 @@
 #include "session/front/tokens.h"
 #include "session/front/warden.h"
 
-enum session_state { SESSION_STARTING, SESSION_READY, SESSION_ENDING, SESSION_ENDED, SESSION_FAILED };
+enum session_state { SESSION_STARTING, SESSION_READY, SESSION_ENDING, SESSION_ENDED, SESSION_FAILED, N_SESSION_STATES };
 
 struct session {
 	struct sessions *all;

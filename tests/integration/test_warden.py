@@ -62,7 +62,7 @@ def test_one_server_a_folder(make_server):
     done = run("--listen", "127.0.0.1:0", "--state", server.state)
     assert done.returncode == 1
     assert f"pid {server.process.pid}" in done.stderr
-    assert server.api.call("GET", "/v1/sessions") == {"sessions": []}
+    assert server.api.call("GET", "/v1/sessions")["sessions"] == []
 
 
 def test_the_folder_is_closed_to_others(make_server, tmp_path):
