@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -92,6 +93,22 @@ static const struct limit FRONT_LIMITS[] = {
 	{1, CONTROLLER_MEMORY, "", "memory.memsw.limit_in_bytes", FRONT_MEMORY_BYTES, 0},
 	{2, CONTROLLER_MEMORY, "", "memory.max", FRONT_MEMORY_BYTES, 0},
 	{2, CONTROLLER_MEMORY, "", "memory.swap.max", NOTHING, 0},
+};
+
+/* Files that say what a group uses. A row that a row before it has answered is not asked: a v2 counts time, whoever limits it. */
+static const struct meter {
+	int version;
+	unsigned controller; /* that the hierarchy must have, or 0 */
+	const char *file, *key; /* the number after the key, or the first one */
+	uint64_t divisor;
+	uint32_t bit;
+} METERS[] = {
+	{1, CONTROLLER_MEMORY, "memory.usage_in_bytes", NULL, 1, CGROUP_MEMORY},
+	{2, CONTROLLER_MEMORY, "memory.current", NULL, 1, CGROUP_MEMORY},
+	{1, CONTROLLER_PIDS, "pids.current", NULL, 1, CGROUP_PIDS},
+	{2, CONTROLLER_PIDS, "pids.current", NULL, 1, CGROUP_PIDS},
+	{2, 0, "cpu.stat", "usage_usec ", 1, CGROUP_CPU},
+	{1, CONTROLLER_CPU, "cpuacct.usage", NULL, 1000, CGROUP_CPU},
 };
 
 static uint64_t amount_of(enum amount amount, const struct cgroup_limits *limits)
@@ -239,6 +256,67 @@ bool cgroup_kill_session(struct cgroups *cgroups, const char *session, const cha
 		if (cgroups->all[i].version == 2)
 			return hierarchy_write(cgroups->all[i].dir, file, "1") == 0;
 	return false;
+}
+
+/* The number in a file, added to *sum. */
+static bool add_number(int dir, const char *path, const char *key, uint64_t *sum)
+{
+	char text[512];
+	const char *at = text;
+	auto_fd fd = openat(dir, path, O_RDONLY | O_CLOEXEC);
+	ssize_t len = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	char *end;
+
+	if (len <= 0)
+		return false;
+	text[len] = '\0';
+	if (key) {
+		at = strstr(text, key);
+		if (!at)
+			return false;
+		at += strlen(key);
+	}
+	errno = 0;
+	*sum += strtoull(at, &end, 10);
+	return end > at && errno == 0;
+}
+
+/* The groups below `group`, or that alone, in one hierarchy; true if each could be read. */
+static bool read_meter(const struct hierarchy *h, const struct meter *meter, const char *const *groups, size_t n, uint64_t *value)
+{
+	char path[160];
+	uint64_t sum = 0;
+
+	if (h->version != meter->version || (h->controllers & meter->controller) != meter->controller)
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		(void)snprintf(path, sizeof(path), "%s/%s", groups[i], meter->file);
+		if (!add_number(h->dir, path, meter->key, &sum))
+			return false;
+	}
+	*value = sum / meter->divisor;
+	return true;
+}
+
+void cgroup_read_usage(const struct cgroups *cgroups, const char *session, struct cgroup_usage *usage)
+{
+	static const char *const LEAVES[] = {"stage", "desk/display", "desk/jail"};
+	char paths[ARRAY_LEN(LEAVES)][64];
+	const char *groups[ARRAY_LEN(LEAVES)] = {"front"};
+	size_t n = session ? ARRAY_LEN(LEAVES) : 1;
+
+	*usage = (struct cgroup_usage){.known = 0};
+	for (size_t i = 0; session && i < n; i++) {
+		(void)snprintf(paths[i], sizeof(paths[i]), "%s/%s", session, LEAVES[i]);
+		groups[i] = paths[i];
+	}
+	for (size_t m = 0; m < ARRAY_LEN(METERS); m++) {
+		uint64_t *value = METERS[m].bit == CGROUP_MEMORY ? &usage->memory_bytes : METERS[m].bit == CGROUP_PIDS ? &usage->pids : &usage->cpu_usec;
+
+		for (int i = 0; i < cgroups->n && !(usage->known & METERS[m].bit); i++)
+			if (read_meter(&cgroups->all[i], &METERS[m], groups, n, value))
+				usage->known |= METERS[m].bit;
+	}
 }
 
 bool cgroup_remove_session(struct cgroups *cgroups, const char *session)

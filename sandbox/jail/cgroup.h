@@ -41,6 +41,12 @@ struct cgroup_limits {
 	uint64_t cpu_milli;    /* of app jail and display together */
 };
 
+/* What the processes of a group have now, and the processor time that they have used. */
+struct cgroup_usage {
+	uint64_t memory_bytes, pids, cpu_usec;
+	uint32_t known; /* CGROUP_MEMORY, CGROUP_PIDS, CGROUP_CPU: what the host can tell */
+};
+
 #define CGROUP_MAX_HIERARCHIES 4
 
 /* A place to start a process in: the v2 folder for CLONE_INTO_CGROUP (or -1) and cgroup.procs of each v1 hierarchy, into which
@@ -68,6 +74,9 @@ int cgroup_make_session(struct cgroups *cgroups, const char *session, const stru
 
 /* Kills what is in the session's group `path` ("desk"; "" is all of it), where there is a v2; true if it could. */
 bool cgroup_kill_session(struct cgroups *cgroups, const char *session, const char *path);
+
+/* Reads what a session uses, stage and display included; of the front when `session` is NULL. What cannot be read is not `known`. */
+void cgroup_read_usage(const struct cgroups *cgroups, const char *session, struct cgroup_usage *usage);
 
 /* Removes the groups of a session. False with nothing lost while a process of it is still ending: try again. */
 bool cgroup_remove_session(struct cgroups *cgroups, const char *session);

@@ -68,6 +68,7 @@
 #define LIMIT_STAGE_IDLE 4                    /* of them kept while no call runs */
 #define LIMIT_LINK_BYTES (512 * 1024)         /* of a stage's reply, waiting in the front for its reader */
 #define LIMIT_STATE_MS 5000                   /* a stage's answer about itself */
+#define LIMIT_USAGE_MS 1000                   /* the warden's answer about what sessions use */
 #define LIMIT_END_MS 5000                     /* a stage's tidy end, before its processes are killed */
 #define LIMIT_ENDED_SESSIONS 256              /* sessions that have ended and are still listed */
 #define LIMIT_ENDED_MS 3600000                /* for so long */

@@ -71,11 +71,16 @@ int api_create(struct request *request, struct err *e)
 
 int api_show(struct request *request, struct err *e)
 {
+	const struct session *session = request->session;
 	json_auto_t *state = NULL;
+	json_t *answer;
 
 	if (calls_ask_state(request, &state, e) < 0)
 		return -1;
-	reply_json(&request->reply, 200, describe_session(request->session, state));
+	answer = describe_session(session, state);
+	if (session->state == SESSION_READY && usage_refresh(&request->front->usage, session->ready_ms) == 0)
+		(void)json_object_set_new(answer, "usage", describe_usage(&session->usage));
+	reply_json(&request->reply, 200, answer);
 	return 0;
 }
 

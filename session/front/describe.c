@@ -60,6 +60,19 @@ static json_t *apps_asked(const json_t *spec)
 	return list;
 }
 
+json_t *describe_usage(const struct warden_usage *usage)
+{
+	json_t *out = usage->known ? json_object() : NULL;
+
+	if (usage->known & ISOLATION_MEMORY)
+		set(out, "memory_bytes", json_integer((json_int_t)usage->memory_bytes));
+	if (usage->known & ISOLATION_PIDS)
+		set(out, "pids", json_integer((json_int_t)usage->pids));
+	if (usage->known & ISOLATION_CPU)
+		set(out, "cpu_ms", json_integer((json_int_t)(usage->cpu_usec / 1000)));
+	return out;
+}
+
 json_t *describe_session(const struct session *session, const json_t *state)
 {
 	static const char *const from_stage[] = {"space", "at", "held", "apps"};

@@ -9,6 +9,7 @@
 #include "session/front/sessions.h"
 #include "session/front/store.h"
 #include "session/front/tokens.h"
+#include "session/front/usage.h"
 #include "session/front/warden.h"
 
 /* The front's root, as the warden makes it. */
@@ -25,6 +26,7 @@ struct front {
 	struct tokens *tokens;
 	struct warden *warden;
 	struct sessions sessions;
+	struct usage usage;
 	struct hosts hosts;
 	const char *images; /* the folder of the manifests */
 	struct request *requests; /* those at work in a coroutine or with a reply of a stage */

@@ -24,6 +24,13 @@ static void on_ended(void *arg, const struct warden_event *event)
 	sessions_on_ended(&front->sessions, event);
 }
 
+static void on_used(void *arg, const struct warden_event *event)
+{
+	struct front *front = arg;
+
+	usage_take(&front->usage, &front->sessions, event);
+}
+
 static void on_warden_gone(void *arg)
 {
 	struct front *front = arg;
@@ -69,6 +76,7 @@ static int start(struct front *front, const struct warden_ops *ops, struct err *
 		return -1;
 	settle_config(front);
 	front->warden = warden_create(front->loop, CHILD_WARDEN, ops);
+	front->usage.warden = front->warden;
 	front->images = FRONT_IMAGES;
 	front->sessions = (struct sessions){.loop = front->loop, .warden = front->warden, .store = front->store, .tokens = front->tokens,
 	                                    .run = FRONT_RUN, .max_live = hello.max_sessions};
@@ -82,7 +90,7 @@ static int start(struct front *front, const struct warden_ops *ops, struct err *
 int main(int argc, char **argv)
 {
 	struct front front = {.stopping = false};
-	struct warden_ops warden_ops = {.ended = on_ended, .gone = on_warden_gone, .arg = &front};
+	struct warden_ops warden_ops = {.ended = on_ended, .used = on_used, .gone = on_warden_gone, .arg = &front};
 	struct conns_ops conns_ops = request_ops(&front);
 	struct conns *conns = NULL;
 	struct err e;

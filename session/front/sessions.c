@@ -283,6 +283,7 @@ void session_times_changed(struct session *session)
 void session_is_ready(struct session *session)
 {
 	session->state = SESSION_READY;
+	session->ready_ms = util_now_ms();
 	session->unborn = false;
 	session_times_changed(session);
 }

@@ -29,6 +29,8 @@ struct session {
 	json_t *spec;             /* completed, without the values of its environment */
 	uint32_t isolation;       /* enum warden_isolation */
 	int64_t created_ms, expires_ms, ended_ms; /* wall clock */
+	struct warden_usage usage; /* as the warden last told */
+	int64_t ready_ms;         /* monotonic: since when it is ready, or was found again */
 	struct stage *stage;      /* NULL once it has ended */
 	struct stage_hello hello;
 	bool unborn;              /* its create has not succeeded: nothing is kept of its end */

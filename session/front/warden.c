@@ -98,6 +98,11 @@ static void take_event(struct warden *warden, struct warden_event *event)
 		if (!answer(warden, event) && event->op == WARDEN_REFUSED)
 			log_warn("the warden refuses a request for %s: %s", event->session, event->detail);
 		break;
+	case WARDEN_USED:
+		warden->ops->used(warden->ops->arg, event);
+		if (!*event->session)
+			(void)answer(warden, event);
+		break;
 	case WARDEN_ENDED:
 		warden->ops->ended(warden->ops->arg, event);
 		break;
@@ -192,6 +197,13 @@ int warden_set_ttl(struct warden *warden, const char *id, uint32_t ttl_s, int64_
 	memset(&life, 0, sizeof(life));
 	life.ttl_s = ttl_s;
 	return ask_warden(warden, WARDEN_SET_TTL, id, &life, deadline_ms, &answer, e);
+}
+
+int warden_ask_usage(struct warden *warden, int64_t deadline_ms, struct err *e)
+{
+	struct warden_event last;
+
+	return ask_warden(warden, WARDEN_USAGE, "", NULL, deadline_ms, &last, e);
 }
 
 int warden_seal(struct warden *warden, const char *id, struct err *e)

@@ -14,6 +14,8 @@ struct warden;
 struct warden_ops {
 	/* A session ended, asked for or not. */
 	void (*ended)(void *arg, const struct warden_event *event);
+	/* What a session uses, or, without a session, the front. */
+	void (*used)(void *arg, const struct warden_event *event);
 	/* The warden is gone: so is everything. */
 	void (*gone)(void *arg);
 	void *arg;
@@ -41,6 +43,12 @@ int warden_set_ttl(struct warden *warden, const char *id, uint32_t ttl_s, int64_
 
 /* Nothing in the session's display root may be executed from now on. */
 int warden_seal(struct warden *warden, const char *id, struct err *e);
+
+/*
+ * Asks what sessions use, and waits until ops->used was called for all of them. Runs in a coroutine. ERR_BUSY when it was asked less
+ * than WARDEN_USAGE_MS ago, ERR_TIMEOUT, ERR_CANCELLED.
+ */
+int warden_ask_usage(struct warden *warden, int64_t deadline_ms, struct err *e);
 
 /* Asks for the end of a session; the answer comes by ops->ended. */
 int warden_end(struct warden *warden, const char *id, struct err *e);

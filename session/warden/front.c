@@ -166,6 +166,7 @@ static void on_gone(void *arg, const char *how, int status)
 	if (!front->stopping || status != 0)
 		log_warn("the front ended: %s", how);
 	/* What it was told once, a console's code, a new one must not honour again. */
+	front->warden->hello.restarts++;
 	memset(front->warden->hello.code_sha256, 0, sizeof(front->warden->hello.code_sha256));
 	if (!front->stopping && front->served)
 		plan_restart(front);

@@ -21,6 +21,7 @@
 #include "session/warden/session.h"
 #include "session/warden/settle.h"
 #include "session/warden/token.h"
+#include "session/warden/usage.h"
 #include "session/warden/warden.h"
 
 #define EXIT_USAGE 2
@@ -183,6 +184,8 @@ static void on_request(struct warden *warden, const struct warden_request *reque
 		session_seal(warden, request->session);
 	else if (request->op == WARDEN_SET_TTL)
 		session_set_ttl(warden, request);
+	else if (request->op == WARDEN_USAGE)
+		usage_answer(warden, request);
 	else
 		session_end(warden, request->session);
 }

@@ -39,6 +39,8 @@ enum warden_op {
 	WARDEN_END,       /* front → warden: end the session; answered by ENDED when the last process is gone */
 	WARDEN_CREATED,
 	WARDEN_FAILED,
+	WARDEN_USAGE,     /* front → warden, without a session: what do sessions use? At most every WARDEN_USAGE_MS, else REFUSED */
+	WARDEN_USED,      /* its answer: an event for each session that runs, and at last one without a session, for the front itself */
 	WARDEN_ENDED,     /* also unasked, with the reason, when a part of the session died; after FAILED, if it was asked for while it started */
 	WARDEN_SET_TTL,   /* front → warden: it lives create.ttl_s from now on, the rest of create is zero; answered by DONE or REFUSED */
 	WARDEN_DONE,
@@ -53,6 +55,8 @@ enum warden_reason {
 	WARDEN_STAGE_DIED,
 	WARDEN_TTL,           /* the hard end of life */
 };
+
+#define WARDEN_USAGE_MS 100
 
 struct warden_create {
 	char image[IMAGE_NAME_SIZE];
@@ -81,10 +85,17 @@ enum warden_isolation {
 	ISOLATION_SECCOMP = 1 << 6,
 };
 
+/* What the processes of a session, stage and display included, have now, and the processor time that they have used. */
+struct warden_usage {
+	uint32_t known; /* ISOLATION_MEMORY, ISOLATION_PIDS, ISOLATION_CPU: what the host can tell */
+	uint64_t memory_bytes, pids, cpu_usec;
+};
+
 struct warden_event {
 	uint32_t op;
 	uint32_t tag;
 	char session[SESSION_ID_SIZE];
+	struct warden_usage usage; /* of USED */
 	uint32_t reason;    /* enum warden_reason, of ENDED */
 	uint32_t code;      /* enum err_code, of FAILED and REFUSED */
 	uint32_t isolation; /* of CREATED */
@@ -98,6 +109,7 @@ struct warden_hello {
 	uint32_t max_sessions;
 	uint8_t operator_token_sha256[32];
 	char url[96];      /* "http://127.0.0.1:7070" */
+	uint32_t restarts;       /* of the front, since the warden started */
 	uint8_t code_sha256[32]; /* the one-use code of the console printed at start; zero if none */
 };
 

@@ -37,6 +37,7 @@ struct warden {
 	struct warden_hello hello;
 	struct front *front;
 	struct session *sessions;
+	int64_t usage_ms;           /* when the front last asked what sessions use */
 	bool stopping;
 	void (*settled)(struct warden *warden); /* called when a session has ended or the front is gone while stopping */
 };

@@ -65,12 +65,16 @@ static void test_good_ones_pass(void **state)
 	memset(&request, 0, sizeof(request));
 	request.op = WARDEN_HELLO;
 	assert_int_equal(check(&request), ERR_NONE);
+	request.op = WARDEN_USAGE;
+	assert_int_equal(check(&request), ERR_NONE);
+	request.session[SESSION_ID_SIZE - 1] = 'a';
+	assert_int_equal(check(&request), ERR_BAD_REQUEST);
 }
 
 static void test_length_and_op(void **state)
 {
 	struct warden_request request = good(WARDEN_CREATE);
-	const uint32_t ops[] = {0, WARDEN_CREATED, WARDEN_FAILED, WARDEN_ENDED, WARDEN_DONE, WARDEN_REFUSED, WARDEN_REFUSED + 1, UINT32_MAX};
+	const uint32_t ops[] = {0, WARDEN_CREATED, WARDEN_FAILED, WARDEN_USAGE, WARDEN_USED, WARDEN_ENDED, WARDEN_DONE, WARDEN_REFUSED, WARDEN_REFUSED + 1, UINT32_MAX};
 	struct err e = {0};
 
 	(void)state;
