@@ -4,6 +4,7 @@
 #include "session/base/util.h"
 #include "session/front/api.h"
 #include "session/front/calls.h"
+#include "session/front/metrics.h"
 #include "session/front/request.h"
 
 /* After the limit of a call itself: its stage answers, or is stuck. */
@@ -72,9 +73,11 @@ static int relay(struct request *request, const char *name, int64_t limit_ms, st
 	rc = call_stage(request, name, limit_ms, &reply, e);
 	if (is_agent)
 		session_finish_call(request->session);
-	if (rc == 0)
-		reply_relay(&request->reply, reply);
-	return rc;
+	if (rc < 0)
+		return -1;
+	metrics_of_stage(request->front->metrics, stage_reply_counts(reply));
+	reply_relay(&request->reply, reply);
+	return 0;
 }
 
 int api_act(struct request *request, struct err *e)

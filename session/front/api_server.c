@@ -8,6 +8,7 @@
 #include "session/front/api.h"
 #include "session/front/assets.h"
 #include "session/front/images.h"
+#include "session/front/metrics.h"
 #include "session/front/request.h"
 #include "session/front/spec.h"
 
@@ -23,6 +24,24 @@ int api_ready(struct request *request, struct err *e)
 {
 	(void)e;
 	reply_json(&request->reply, 200, json_pack("{s:b}", "ready", 1));
+	return 0;
+}
+
+/* What the warden does not tell in time is told as it was last known. */
+int api_metrics(struct request *request, struct err *e)
+{
+	struct front *front = request->front;
+	int64_t since_ms = 0;
+	size_t len;
+	char *text;
+
+	(void)e;
+	for (const struct session *session = front->sessions.first; session; session = session->next)
+		if (session->ready_ms > since_ms)
+			since_ms = session->ready_ms;
+	(void)usage_refresh(&front->usage, since_ms);
+	text = metrics_text(front, &len);
+	reply_text_taken(&request->reply, "text/plain; version=0.0.4; charset=utf-8", text, len);
 	return 0;
 }
 

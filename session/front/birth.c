@@ -8,6 +8,7 @@
 #include "session/base/log.h"
 #include "session/base/util.h"
 #include "session/front/images.h"
+#include "session/front/metrics.h"
 #include "session/front/quota.h"
 #include "session/front/spec.h"
 
@@ -84,7 +85,7 @@ static void undo(struct session *session)
 	co_unshield();
 }
 
-int birth_create(struct front *front, json_t *spec, const char *owner, const char *request_id, struct session **out,
+static int create(struct front *front, json_t *spec, const char *owner, const char *request_id, struct session **out,
                  json_t **state, struct err *e)
 {
 	json_auto_t *manifest = NULL;
@@ -116,4 +117,17 @@ int birth_create(struct front *front, json_t *spec, const char *owner, const cha
 	}
 	*out = session;
 	return 0;
+}
+
+int birth_create(struct front *front, json_t *spec, const char *owner, const char *request_id, struct session **out,
+                 json_t **state, struct err *e)
+{
+	int64_t start_us = util_now_us();
+	int rc = create(front, spec, owner, request_id, out, state, e);
+
+	if (rc == 0)
+		metrics_created(front->metrics, util_now_us() - start_us);
+	else
+		metrics_not_created(front->metrics, e->code);
+	return rc;
 }

@@ -45,7 +45,7 @@ struct conns {
 	const struct conns_ops *ops;
 	struct loop_source *source;
 	struct conn *first;
-	size_t n_open;
+	struct conns_counts counts;
 	bool resumed; /* since the last MHD_run: it does not count these in its time-out */
 };
 
@@ -91,6 +91,7 @@ static void on_deadline(void *arg)
 	log_debug("a connection is closed: too slow in %s", conn->phase >= PHASE_SENDING ? "reading" : "sending a request");
 	if (conn->phase == PHASE_RECEIVING)
 		say_timeout(conn->fd);
+	conn->conns->counts.timed_out++;
 	shut(conn);
 }
 
@@ -244,9 +245,11 @@ static bool shed(struct conns *conns)
 		    (!victim || conn->phase < victim->phase ||
 		     (conn->phase == victim->phase && conn->since_ms <= victim->since_ms)))
 			victim = conn;
-	if (victim)
-		shut(victim);
-	return victim;
+	if (!victim)
+		return false;
+	conns->counts.shed++;
+	shut(victim);
+	return true;
 }
 
 static enum MHD_Result on_accept(void *cls, const struct sockaddr *address, socklen_t len)
@@ -255,9 +258,11 @@ static enum MHD_Result on_accept(void *cls, const struct sockaddr *address, sock
 	struct sockaddr_in6 from = normal_address(address);
 
 	(void)len;
-	if (!is_loopback(&from) && count_address(conns, &from) >= LIMIT_CONNECTIONS_PER_ADDRESS)
-		return MHD_NO;
-	return conns->n_open < LIMIT_CONNECTIONS || shed(conns) ? MHD_YES : MHD_NO;
+	if ((is_loopback(&from) || count_address(conns, &from) < LIMIT_CONNECTIONS_PER_ADDRESS) &&
+	    (conns->counts.open < LIMIT_CONNECTIONS || shed(conns)))
+		return MHD_YES;
+	conns->counts.refused++;
+	return MHD_NO;
 }
 
 static void opened(struct conns *conns, struct MHD_Connection *mhd, void **context)
@@ -270,7 +275,8 @@ static void opened(struct conns *conns, struct MHD_Connection *mhd, void **conte
 	if (conns->first)
 		conns->first->prev = conn;
 	conns->first = conn;
-	conns->n_open++;
+	conns->counts.open++;
+	conns->counts.accepted++;
 	*context = conn;
 	enter(conn, PHASE_IDLE);
 }
@@ -282,7 +288,7 @@ static void closed(struct conns *conns, struct conn *conn)
 	*(conn->prev ? &conn->prev->next : &conns->first) = conn->next;
 	if (conn->next)
 		conn->next->prev = conn->prev;
-	conns->n_open--;
+	conns->counts.open--;
 	free(conn);
 }
 
@@ -354,6 +360,11 @@ struct conns *conns_create(struct loop *loop, int listen_fd, const struct conns_
 	conns->source = loop_add(loop, MHD_get_daemon_info(conns->mhd, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd, EPOLLIN, on_mhd_ready,
 	                         conns);
 	return conns;
+}
+
+const struct conns_counts *conns_counts(const struct conns *conns)
+{
+	return &conns->counts;
 }
 
 void conns_turn(struct conns *conns)

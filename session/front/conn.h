@@ -14,6 +14,13 @@
 #include "session/base/loop.h"
 
 struct conns; /* all connections */
+
+/* For the metrics. */
+struct conns_counts {
+	uint64_t open; /* now */
+	uint64_t accepted, refused, shed, timed_out;
+};
+
 struct conn;  /* one; owned by conns, valid until the connection is closed */
 
 /* libmicrohttpd's callbacks about requests, with `arg` as their closure. */
@@ -26,6 +33,8 @@ struct conns_ops {
 
 /* Starts serving on a listening socket (taken). NULL with *e on failure. `ops` must outlive it. */
 struct conns *conns_create(struct loop *loop, int listen_fd, const struct conns_ops *ops, struct err *e);
+
+const struct conns_counts *conns_counts(const struct conns *conns);
 
 /* One turn: what libmicrohttpd and the loop have to do. */
 void conns_turn(struct conns *conns);

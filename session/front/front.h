@@ -17,6 +17,8 @@
 #define FRONT_IMAGES "/images"
 #define FRONT_RUN "/run"
 
+struct conns;
+struct metrics;
 struct request;
 
 struct front {
@@ -27,6 +29,10 @@ struct front {
 	struct warden *warden;
 	struct sessions sessions;
 	struct usage usage;
+	struct metrics *metrics;
+	struct conns *conns;
+	uint32_t restarts;  /* of the front, before this one */
+	int64_t started_ms; /* wall clock */
 	struct hosts hosts;
 	const char *images; /* the folder of the manifests */
 	struct request *requests; /* those at work in a coroutine or with a reply of a stage */

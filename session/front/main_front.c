@@ -12,6 +12,7 @@
 #include "session/base/util.h"
 #include "session/front/conn.h"
 #include "session/front/front.h"
+#include "session/front/metrics.h"
 #include "session/front/request.h"
 #include "session/front/routes.h"
 
@@ -67,8 +68,9 @@ static int start(struct front *front, const struct warden_ops *ops, struct err *
 	struct warden_hello hello;
 
 	front->loop = loop_create(e);
-	if (!front->loop || routes_check(routes, routes_n, e) < 0 || loop_signals(front->loop, signals, on_signal, front, e) < 0 ||
-	    config_read(CHILD_CONFIG, &front->config, e) < 0 || warden_hello(CHILD_WARDEN, &hello, e) < 0 || hosts_init(&front->hosts, hello.url, e) < 0)
+	if (!front->loop || routes_check(routes, routes_n, e) < 0 || metrics_check(e) < 0 ||
+	    loop_signals(front->loop, signals, on_signal, front, e) < 0 || config_read(CHILD_CONFIG, &front->config, e) < 0 ||
+	    warden_hello(CHILD_WARDEN, &hello, e) < 0 || hosts_init(&front->hosts, hello.url, e) < 0)
 		return -1;
 	front->store = store_open(FRONT_STORE, e);
 	front->tokens = front->store ? tokens_create(front->store, hello.operator_token_sha256, e) : NULL;
@@ -77,9 +79,12 @@ static int start(struct front *front, const struct warden_ops *ops, struct err *
 	settle_config(front);
 	front->warden = warden_create(front->loop, CHILD_WARDEN, ops);
 	front->usage.warden = front->warden;
+	front->restarts = hello.restarts;
+	front->started_ms = store_now_ms();
+	front->metrics = metrics_create();
 	front->images = FRONT_IMAGES;
 	front->sessions = (struct sessions){.loop = front->loop, .warden = front->warden, .store = front->store, .tokens = front->tokens,
-	                                    .run = FRONT_RUN, .max_live = hello.max_sessions};
+	                                    .metrics = front->metrics, .run = FRONT_RUN, .max_live = hello.max_sessions};
 	if (sessions_restore(&front->sessions, e) < 0)
 		return -1;
 	while (sessions_restoring(&front->sessions) && !front->stopping)
@@ -92,7 +97,6 @@ int main(int argc, char **argv)
 	struct front front = {.stopping = false};
 	struct warden_ops warden_ops = {.ended = on_ended, .used = on_used, .gone = on_warden_gone, .arg = &front};
 	struct conns_ops conns_ops = request_ops(&front);
-	struct conns *conns = NULL;
 	struct err e;
 
 	log_init("glovebox-front", NULL);
@@ -104,13 +108,13 @@ int main(int argc, char **argv)
 		return EXIT_USAGE;
 	}
 	if (confine_enter(&confine_front, &e) == 0 && start(&front, &warden_ops, &e) == 0)
-		conns = conns_create(front.loop, CHILD_LISTEN, &conns_ops, &e);
-	if (!conns || warden_serving(front.warden, &e) < 0) {
+		front.conns = conns_create(front.loop, CHILD_LISTEN, &conns_ops, &e);
+	if (!front.conns || warden_serving(front.warden, &e) < 0) {
 		log_err(LOG_ERROR, &e, "the front does not start");
 		return EXIT_FAILURE;
 	}
 	while (!front.stopping)
-		conns_turn(conns);
+		conns_turn(front.conns);
 	/* What is still open is closed by the kernel; everything that must last is in the store already. */
 	return EXIT_SUCCESS;
 }

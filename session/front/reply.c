@@ -64,6 +64,15 @@ void reply_text(struct reply *reply, const char *type, const char *text, size_t 
 	reply->len = len;
 }
 
+void reply_text_taken(struct reply *reply, const char *type, char *taken, size_t len)
+{
+	clear(reply);
+	reply->status = 200;
+	reply->type = type;
+	reply->body = taken;
+	reply->len = len;
+}
+
 void reply_refusal(struct reply *reply, const struct faults *faults, const char *request_id)
 {
 	enum err_code code = faults->list[0].code;

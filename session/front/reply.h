@@ -30,6 +30,8 @@ void reply_json(struct reply *reply, int status, json_t *taken); /* the object's
 void reply_empty(struct reply *reply, int status);
 void reply_text(struct reply *reply, const char *type, const char *text, size_t len); /* 200; text stays the caller's */
 void reply_refusal(struct reply *reply, const struct faults *faults, const char *request_id); /* at least one */
+/* 200 with a malloced text, which is taken. */
+void reply_text_taken(struct reply *reply, const char *type, char *taken, size_t len);
 /* The stage's reply (taken): its status, type, headers and body. */
 void reply_relay(struct reply *reply, struct stage_reply *stream);
 

@@ -13,6 +13,7 @@
 #include "session/base/limits.h"
 #include "session/base/log.h"
 #include "session/base/util.h"
+#include "session/front/access.h"
 
 #define SHOWN_MAX 80
 
@@ -251,6 +252,12 @@ static void on_gone(void *arg)
 		on_more(request);
 }
 
+static void note_sent(struct request *request, size_t n_bytes)
+{
+	request->n_sent += n_bytes;
+	conn_sent(request->conn, n_bytes);
+}
+
 static ssize_t read_stream(void *cls, uint64_t pos, char *out, size_t max)
 {
 	struct request *request = cls;
@@ -261,7 +268,7 @@ static ssize_t read_stream(void *cls, uint64_t pos, char *out, size_t max)
 		return MHD_CONTENT_READER_END_WITH_ERROR;
 	switch (stage_reply_read(request->reply.stream, out, max, &n)) {
 	case STAGE_READ_SOME:
-		conn_sent(request->conn, n);
+		note_sent(request, n);
 		return (ssize_t)n;
 	case STAGE_READ_WAIT:
 		stage_reply_watch(request->reply.stream, on_more, request);
@@ -296,9 +303,10 @@ static enum MHD_Result answer(struct request *request, struct MHD_Connection *mh
 	if (request->refused)
 		refuse(request);
 	request->phase = REQUEST_ANSWERED;
+	access_answered(request);
 	response = reply_build(&request->reply, request->id, read_stream, request);
 	conn_sending(request->conn);
-	conn_sent(request->conn, request->reply.len);
+	note_sent(request, request->reply.len);
 	result = MHD_queue_response(mhd, (unsigned int)request->reply.status, response);
 	MHD_destroy_response(response);
 	return result;
@@ -374,6 +382,7 @@ static void *on_open(void *arg, const char *raw_target, struct MHD_Connection *m
 	uint8_t random[8];
 
 	request->front = arg;
+	request->started_us = util_now_us();
 	request->conn = conn_of(mhd);
 	request->raw_target = util_strdup(raw_target);
 	util_random(random, sizeof(random));
@@ -425,6 +434,7 @@ static void on_close(void *arg, struct MHD_Connection *mhd, void **context, enum
 	if (request->born && code != MHD_REQUEST_TERMINATED_COMPLETED_OK)
 		session_end(request->born, "caller_left");
 	leave_working(request);
+	access_closed(request);
 	conn_idle(request->conn);
 	reply_finish(&request->reply);
 	session_unref(request->session);

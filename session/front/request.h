@@ -23,6 +23,7 @@ struct request {
 	struct front *front;
 	struct conn *conn;
 	char id[20];                 /* of X-Request-Id and of problems */
+	int64_t started_us;          /* monotonic: its first line was there */
 	enum request_phase phase;
 	char *raw_target;
 	struct target target;
@@ -44,6 +45,7 @@ struct request {
 	bool revoked;                /* its token was, meanwhile */
 	struct request *next, **place; /* in the list of those at work, see request_revoke; place NULL: not in it */
 	struct reply reply;
+	uint64_t n_sent;             /* bytes of its body that libmicrohttpd has taken */
 };
 
 /* The callbacks of libmicrohttpd; `arg` of the ops is the struct front. */

@@ -23,6 +23,7 @@ const struct route routes[] = {
 	{"GET", "/page.css", ROUTE_PUBLIC, ALL, api_page, NULL, "its style"},
 	{"GET", "/livez", ROUTE_PUBLIC, ALL, api_live, NULL, "200 while the server answers at all"},
 	{"GET", "/readyz", ROUTE_PUBLIC, ALL, api_ready, NULL, "200 once the whole server is there"},
+	{"GET", "/metrics", ROUTE_WAITS, OPERATOR, api_metrics, NULL, "counters and gauges, in the text format of Prometheus"},
 	{"GET", "/v1", 0, ALL, api_about, NULL, "version, limits, errors, routes"},
 	{"GET", "/v1/actions", 0, ALL, api_actions, NULL, "every action with its JSON Schema"},
 	{"GET", "/v1/images", 0, MAKER, api_images, NULL, "the images that sessions can start from"},

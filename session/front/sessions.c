@@ -9,6 +9,7 @@
 #include "session/base/limits.h"
 #include "session/base/log.h"
 #include "session/base/util.h"
+#include "session/front/metrics.h"
 #include "session/front/spec.h"
 
 static const char *const state_names[] = {
@@ -175,6 +176,7 @@ static void finish(struct session *session, const char *reason, bool failed)
 	stage_destroy(session->stage);
 	session->stage = NULL;
 	log_info("session %s %s: %s", session->id, state_names[session->state], session->reason);
+	metrics_ended(all->metrics, session->reason);
 	co_signal(&session->ended);
 	if (session->unborn)
 		session_drop(session);

@@ -45,6 +45,7 @@ struct sessions {
 	struct warden *warden;
 	struct store *store;
 	struct tokens *tokens;
+	struct metrics *metrics;  /* NULL: none */
 	const char *run;          /* the folder of the stages' sockets */
 	struct session *first;    /* oldest first */
 	size_t max_live;

@@ -34,6 +34,7 @@ struct stage_reply {
 	int status;
 	char type[TYPE_BYTES];
 	json_t *headers;
+	json_t *counts;
 	char *data;                /* body bytes that nobody has read yet: data[start..start + len) */
 	size_t start, len, size;
 	uint64_t total;            /* of the body so far */
@@ -61,7 +62,8 @@ struct stage *stage_create(struct loop *loop, const char *path)
 static void forget_reply(struct stage_reply *link)
 {
 	json_decref(link->headers);
-	link->headers = NULL;
+	json_decref(link->counts);
+	link->headers = link->counts = NULL;
 	free(link->data);
 	link->data = NULL;
 	link->start = link->len = link->size = 0;
@@ -168,6 +170,7 @@ static int take_reply(struct stage_reply *link, const json_t *reply, bool more)
 	json_object_foreach(json_object_get(reply, "headers"), name, value)
 		if (is_safe_header(name, json_string_value(value)))
 			(void)json_object_set_new(link->headers, name, json_string(json_string_value(value)));
+	link->counts = json_incref(json_object_get(reply, "counts"));
 	link->state = more ? LINK_BODY : LINK_COMPLETE;
 	return 0;
 }
@@ -428,6 +431,11 @@ const char *stage_reply_type(const struct stage_reply *reply)
 const json_t *stage_reply_headers(const struct stage_reply *reply)
 {
 	return reply->headers;
+}
+
+const json_t *stage_reply_counts(const struct stage_reply *reply)
+{
+	return reply->counts;
 }
 
 enum stage_read stage_reply_read(struct stage_reply *reply, char *out, size_t max, size_t *n)

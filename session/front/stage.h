@@ -55,6 +55,8 @@ int stage_reply_status(const struct stage_reply *reply);         /* 200..599 */
 const char *stage_reply_type(const struct stage_reply *reply);   /* one of a fixed list of media types */
 const json_t *stage_reply_headers(const struct stage_reply *reply); /* {"Glovebox-…":"…"}: names and values are safe to send */
 
+const json_t *stage_reply_counts(const struct stage_reply *reply);  /* as link.h says, unchecked; NULL: none */
+
 enum stage_read { STAGE_READ_SOME, STAGE_READ_WAIT, STAGE_READ_END, STAGE_READ_BROKEN };
 
 /* Moves at most `max` bytes of the body to out; *n is their number with STAGE_READ_SOME. */

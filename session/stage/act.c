@@ -212,6 +212,24 @@ static json_t *run(struct act *act)
 	return reply;
 }
 
+/* How many actions of each name went well and failed, for the front. */
+static json_t *count_results(const struct act *act)
+{
+	json_t *actions = json_object();
+	const json_t *result;
+	size_t i;
+
+	json_array_foreach(act->results, i, result) {
+		const char *name = act->batch->steps[i].row->name;
+		bool ok = json_is_true(json_object_get(result, "ok"));
+		const json_t *so_far = json_object_get(actions, name);
+
+		json_object_set_new(actions, name, json_pack("[I,I]", json_integer_value(json_array_get(so_far, 0)) + ok,
+		                                             json_integer_value(json_array_get(so_far, 1)) + !ok));
+	}
+	return json_pack("{s:b,s:o}", "ok", act->ok, "actions", actions);
+}
+
 /* A cancel that found nothing to fail, as in a list without actions, still lets go. */
 static void act_run(struct stage *stage, struct call *call, const struct batch *batch, int64_t deadline_ms)
 {
@@ -221,6 +239,7 @@ static void act_run(struct stage *stage, struct call *call, const struct batch *
 	if (co_cancelled(co_self()))
 		input_release(stage->input);
 	keyed_keep(stage, call, reply);
+	call->counts = count_results(&act);
 	call_reply_json(call, 200, reply);
 	json_decref(reply);
 }

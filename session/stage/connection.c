@@ -39,6 +39,7 @@ static void on_acceptable(void *arg, uint32_t events);
 static void call_free(struct call *call)
 {
 	json_decref(call->envelope);
+	json_decref(call->counts);
 	free(call->body);
 	free(call);
 }
@@ -212,7 +213,8 @@ size_t connections_queued(const struct connections *all)
 
 void call_reply(struct call *call, int status, const char *media_type, const json_t *headers, const void *body, size_t len)
 {
-	json_auto_t *envelope = json_pack("{s:i,s:s,s:O*}", "status", status, "type", media_type, "headers", headers);
+	json_auto_t *envelope = json_pack("{s:i,s:s,s:O*,s:O*}", "status", status, "type", media_type, "headers", headers,
+	                                  "counts", call->counts);
 	const char *bytes = body;
 
 	if (call->answered)
@@ -244,6 +246,7 @@ static void refuse(struct call *call, enum err_code code, const json_t *problem)
 
 	if (!text)
 		DIE("a problem that is no JSON");
+	call->counts = json_pack("{s:s}", "refused", err_info(code)->wire);
 	call_reply(call, err_info(code)->status, PROBLEM_MEDIA_TYPE, NULL, text, strlen(text));
 }
 

@@ -37,6 +37,7 @@ struct call {
 	struct co *co;       /* what works on it: cancelled when the caller leaves */
 	bool runs_on;        /* but not then: whoever has a key comes back for the answer */
 	struct record *record; /* of its key, until its reply is kept */
+	json_t *counts;      /* what the front is told beside the answer (link.h), or NULL; call_finish drops it */
 	bool answered;
 };
 

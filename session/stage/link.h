@@ -9,7 +9,8 @@
  *
  * HELLO  {"session":ID,"episode":N,"epoch":N,"state":"starting|ready|…","holder":"agent","parked":[],"running":[REQUEST-ID…]}
  * CALL   {"call":NAME,"role":"agent|viewer|controller|operator|owner|server","token":ID,"request_id":TEXT,"key":TEXT,"query":{…}}
- * REPLY  {"status":N,"type":MEDIA-TYPE,"headers":{NAME:VALUE}}
+ * REPLY  {"status":N,"type":MEDIA-TYPE,"headers":{NAME:VALUE},"counts":{…}}
+ *        counts, for the front's metrics: {"refused":CODE}, or of an act that was begun {"ok":BOOL,"actions":{NAME:[OK,FAILED]}}
  * EVENT  {"event":NAME,…}  on a connection whose CALL was "events" (no REPLY follows until the session ends)
  *
  * Calls, with the JSON body each takes (– none) and what it answers:

@@ -33,6 +33,7 @@ ROLES = {
     ("GET", "/v1"): "agent viewer controller operator",
     ("GET", "/v1/actions"): "agent viewer controller operator",
     ("GET", "/v1/images"): "operator",
+    ("GET", "/metrics"): "operator",
     ("GET", "/v1/sessions"): "agent viewer controller operator",
     ("POST", "/v1/sessions"): "operator",
     ("GET", "{own}"): "agent viewer controller operator",
