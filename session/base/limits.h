@@ -23,6 +23,13 @@
 #define LIMIT_STAGE_CONNECTIONS 64            /* connections that a stage accepts at once */
 #define LIMIT_PATH_POINTS 256                 /* points of a drag */
 #define LIMIT_WAITING_CALLS 32                /* calls of one session that wait for their turn */
+#define LIMIT_EVENTS 1024                     /* of a session, kept for readers that come back */
+#define LIMIT_EVENT_BYTES 8192                /* data of one, beyond which its action is named alone */
+#define LIMIT_EVENT_HEARTBEAT_MS 15000        /* without an event, a comment */
+#define LIMIT_LAST_EVENT_MS 500               /* for readers to take the last one, before the processes of the session are killed */
+#define LIMIT_STREAMS 16                      /* readers of the events of one session */
+#define LIMIT_STREAMS_IN_ALL 512              /* and of all sessions: other requests need connections, too */
+#define LIMIT_STREAM_QUEUED_BYTES (64 * 1024) /* that one of them has not taken; beyond it nothing more is sent to it */
 #define LIMIT_KEY_CHARS 255                   /* an Idempotency-Key */
 #define LIMIT_KEYS 100000                     /* of them in one session */
 #define LIMIT_RESULTS 1024                    /* keys whose results are kept */
@@ -64,7 +71,7 @@
 #define LIMIT_HEAD_BYTES (32 * 1024)          /* request line and header fields */
 #define LIMIT_DRAIN_BYTES (8 * 1024 * 1024)   /* of a body that is refused, read so that the client gets to see why */
 #define LIMIT_QUERY_PARAMETERS 16
-#define LIMIT_STAGE_LINKS 48                  /* connections of the front to one stage: waiting calls and looks */
+#define LIMIT_STAGE_LINKS 48                  /* connections of the front to one stage: waiting calls and looks, beside LIMIT_STREAMS */
 #define LIMIT_STAGE_IDLE 4                    /* of them kept while no call runs */
 #define LIMIT_LINK_BYTES (512 * 1024)         /* of a stage's reply, waiting in the front for its reader */
 #define LIMIT_STATE_MS 5000                   /* a stage's answer about itself */

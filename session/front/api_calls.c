@@ -51,7 +51,8 @@ static int call_stage(struct request *request, const char *name, int64_t limit_m
 	struct session *session = request->session;
 	struct stage_call call = {
 		.name = name, .role = role_name(request->who.role), .token = request->who.name, .request_id = request->id,
-		.key = *request->key ? request->key : NULL, .query = request->target.query, .body = request->route->flags & ROUTE_BODY ? request->body : NULL, .body_len = request->body_len,
+		.key = *request->key ? request->key : NULL, .query = request->target.query, .is_stream = request->route->flags & ROUTE_STREAM,
+		.body = request->route->flags & ROUTE_BODY ? request->body : NULL, .body_len = request->body_len,
 	};
 
 	if (calls_check_ready(session, e) < 0)
@@ -77,6 +78,7 @@ static int relay(struct request *request, const char *name, int64_t limit_ms, st
 		return -1;
 	metrics_of_stage(request->front->metrics, stage_reply_counts(reply));
 	reply_relay(&request->reply, reply);
+	request->reply.is_endless = request->route->flags & ROUTE_STREAM;
 	return 0;
 }
 
@@ -90,6 +92,30 @@ int api_act(struct request *request, struct err *e)
 int api_cancel(struct request *request, struct err *e)
 {
 	return relay(request, "cancel", LIMIT_STATE_MS, e);
+}
+
+static int check_streams(const struct sessions *all, struct err *e)
+{
+	size_t n = 0;
+
+	for (const struct session *session = all->first; session; session = session->next)
+		n += session->stage ? stage_count_streams(session->stage) : 0;
+	if (n < LIMIT_STREAMS_IN_ALL)
+		return 0;
+	return err_set(e, ERR_LIMIT, NULL, "%d callers read events of this server already", LIMIT_STREAMS_IN_ALL);
+}
+
+int api_events(struct request *request, struct err *e)
+{
+	const char *last = request->head.last_event_id;
+
+	if (last && json_object_set_new(request->target.query, "last_event_id", json_string(last)) < 0)
+		return err_set(e, ERR_BAD_REQUEST, NULL, "the Last-Event-ID is refused: it is not UTF-8");
+	if (check_streams(&request->front->sessions, e) < 0 || relay(request, "events", LIMIT_STATE_MS, e) < 0)
+		return -1;
+	/* A proxy that collects replies would keep the events. */
+	reply_header(&request->reply, "X-Accel-Buffering", "no");
+	return 0;
 }
 
 int api_screenshot(struct request *request, struct err *e)

@@ -27,6 +27,7 @@ static const struct single singles[] = {
 	{"Content-Length", offsetof(struct head, content_length)},
 	{"Transfer-Encoding", offsetof(struct head, transfer_encoding)},
 	{"Idempotency-Key", offsetof(struct head, idempotency_key)},
+	{"Last-Event-ID", offsetof(struct head, last_event_id)},
 	{"Expect", offsetof(struct head, expect)},
 };
 

@@ -16,7 +16,7 @@
 
 /* Values are borrowed from what head_add was given; NULL when the field is not there. */
 struct head {
-	const char *host, *origin, *authorization, *content_type, *idempotency_key;
+	const char *host, *origin, *authorization, *content_type, *idempotency_key, *last_event_id;
 	const char *content_length, *transfer_encoding, *expect;
 	uint64_t length; /* of the body; 0 when chunked */
 	bool chunked;

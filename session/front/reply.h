@@ -20,6 +20,7 @@ struct reply {
 	const char *text;           /* a body that stays */
 	size_t len;                 /* of body or text */
 	struct stage_reply *stream; /* the reply's */
+	bool is_endless;            /* the stream's body goes on until either side closes */
 	json_t *headers;            /* {"Name":"value"} beside those of every reply, or NULL */
 	bool is_page;               /* of the console: it may load its own script, style and pictures */
 	bool must_close;            /* the connection is not to be used again */

@@ -305,7 +305,10 @@ static enum MHD_Result answer(struct request *request, struct MHD_Connection *mh
 	request->phase = REQUEST_ANSWERED;
 	access_answered(request);
 	response = reply_build(&request->reply, request->id, read_stream, request);
-	conn_sending(request->conn);
+	if (request->reply.is_endless)
+		conn_streaming(request->conn);
+	else
+		conn_sending(request->conn);
 	note_sent(request, request->reply.len);
 	result = MHD_queue_response(mhd, (unsigned int)request->reply.status, response);
 	MHD_destroy_response(response);

@@ -37,6 +37,7 @@ const struct route routes[] = {
 	 "ends it; answers when its last process is gone"},
 	{"POST", "/v1/sessions/{id}/act", ROUTE_WAITS | ROUTE_BODY | ROUTE_KEY, AGENT | MAKER, api_act, NULL, "runs a list of actions"},
 	{"POST", "/v1/sessions/{id}/cancel", ROUTE_WAITS | ROUTE_REPEATABLE, AGENT | MAKER, api_cancel, NULL, "stops the actions that run"},
+	{"GET", "/v1/sessions/{id}/events", ROUTE_WAITS | ROUTE_STREAM, ALL, api_events, NULL, "what happens in it, as server-sent events"},
 	{"GET", "/v1/sessions/{id}/screenshot", ROUTE_WAITS, AGENT | MAKER, api_screenshot, "format region space cursor",
 	 "a picture of the display"},
 	{"POST", "/v1/sessions/{id}/tokens", ROUTE_BODY, MAKER, api_make_token, NULL, "makes one more token for a session"},

@@ -21,6 +21,7 @@ enum route_flag {
 	ROUTE_BODY = 1 << 2,   /* takes a JSON body; the others take none */
 	ROUTE_KEY = 1 << 3,    /* honours an Idempotency-Key */
 	ROUTE_REPEATABLE = 1 << 4, /* a POST that needs none: twice is the same as once */
+	ROUTE_STREAM = 1 << 5, /* its reply has no end */
 };
 
 struct route {

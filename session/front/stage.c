@@ -28,6 +28,7 @@ struct stage_reply {
 	struct stage_reply *next;
 	struct ipc_stream *stream; /* NULL when closed */
 	enum link_state state;
+	bool is_stream;            /* of a call whose reply has no end */
 	bool held;                 /* by a call or by the reader of its reply */
 	struct co_event changed;
 	/* The reply: */
@@ -46,7 +47,7 @@ struct stage {
 	struct loop *loop;
 	char path[sizeof(((struct sockaddr_un *)NULL)->sun_path)];
 	struct stage_reply *links;
-	size_t n_links;
+	size_t n_links, n_streams;
 	struct stage_hello hello;
 };
 
@@ -81,7 +82,7 @@ static void leave_stage(struct stage_reply *link)
 	while (*place != link)
 		place = &(*place)->next;
 	*place = link->next;
-	link->stage->n_links--;
+	--*(link->is_stream ? &link->stage->n_streams : &link->stage->n_links);
 	link->stage = NULL;
 }
 
@@ -123,7 +124,7 @@ void stage_destroy(struct stage *stage)
 
 /* What the front passes on under a stage's word: nothing that a browser would run. */
 static const char *const media_types[] = {"application/octet-stream", "application/json", "application/problem+json",
-                                          "image/png", "image/jpeg", "image/webp"};
+                                          "text/event-stream", "image/png", "image/jpeg", "image/webp"};
 
 static const char *safe_type(const char *type)
 {
@@ -190,7 +191,7 @@ static int take_envelope(struct stage_reply *link, uint16_t kind, bool more, con
 static int take_data(struct stage_reply *link, bool more, const char *data, size_t len)
 {
 	link->total += len;
-	if (link->total > LIMIT_REPLY_BYTES)
+	if (link->total > LIMIT_REPLY_BYTES && !link->is_stream)
 		return -1;
 	if (link->start > 0 && link->start + link->len + len > link->size) {
 		memmove(link->data, link->data + link->start, link->len);
@@ -241,24 +242,33 @@ static int gone(struct err *e)
 	return err_set(e, ERR_GONE, NULL, "the session's process is gone");
 }
 
-static int link_connect(struct stage *stage, struct stage_reply **out, struct err *e)
+static int check_room(const struct stage *stage, bool is_stream, struct err *e)
+{
+	if (is_stream && stage->n_streams >= LIMIT_STREAMS)
+		return err_set(e, ERR_LIMIT, NULL, "%d callers read the events of this session already", LIMIT_STREAMS);
+	if (!is_stream && stage->n_links >= LIMIT_STAGE_LINKS)
+		return err_set(e, ERR_BUSY, NULL, "%d calls of this session are open already", LIMIT_STAGE_LINKS);
+	return 0;
+}
+
+static int link_connect(struct stage *stage, bool is_stream, struct stage_reply **out, struct err *e)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	auto_fd fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	struct stage_reply *link;
 
-	if (stage->n_links >= LIMIT_STAGE_LINKS)
-		return err_set(e, ERR_BUSY, NULL, "%d calls of this session are open already", LIMIT_STAGE_LINKS);
+	if (check_room(stage, is_stream, e) < 0)
+		return -1;
 	if (fd < 0)
 		return err_sys(e, "socket");
 	memcpy(address.sun_path, stage->path, sizeof(address.sun_path));
 	if (connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0)
 		return errno == EAGAIN ? err_set(e, ERR_BUSY, NULL, "the session does not take more calls now") : gone(e);
 	link = util_zalloc(sizeof(*link));
-	*link = (struct stage_reply){.stage = stage, .next = stage->links, .held = true};
+	*link = (struct stage_reply){.stage = stage, .next = stage->links, .is_stream = is_stream, .held = true};
 	link->stream = ipc_stream_create(stage->loop, steal_fd(&fd), &stream_ops, link);
 	stage->links = link;
-	stage->n_links++;
+	++*(is_stream ? &stage->n_streams : &stage->n_links);
 	*out = link;
 	return 0;
 }
@@ -279,15 +289,15 @@ static int link_fail(struct stage_reply *link)
 	return -1;
 }
 
-static int link_take(struct stage *stage, int64_t deadline_ms, struct stage_reply **out, struct err *e)
+static int link_take(struct stage *stage, bool is_stream, int64_t deadline_ms, struct stage_reply **out, struct err *e)
 {
-	for (struct stage_reply *link = stage->links; link; link = link->next)
+	for (struct stage_reply *link = stage->links; link && !is_stream; link = link->next)
 		if (link->state == LINK_FREE && !link->held) {
 			link->held = true;
 			*out = link;
 			return 0;
 		}
-	if (link_connect(stage, out, e) < 0)
+	if (link_connect(stage, is_stream, out, e) < 0)
 		return -1;
 	while ((*out)->state == LINK_NEW)
 		if (link_wait(*out, deadline_ms, e) < 0)
@@ -306,7 +316,7 @@ static size_t count_free(const struct stage *stage)
 
 static void link_give_back(struct stage_reply *link)
 {
-	bool keep = link->stream && count_free(link->stage) < LIMIT_STAGE_IDLE;
+	bool keep = link->stream && !link->is_stream && count_free(link->stage) < LIMIT_STAGE_IDLE;
 
 	link->held = false;
 	if (!keep)
@@ -317,7 +327,7 @@ int stage_greet(struct stage *stage, int64_t deadline_ms, struct stage_hello *he
 {
 	struct stage_reply *link;
 
-	if (link_take(stage, deadline_ms, &link, e) < 0)
+	if (link_take(stage, false, deadline_ms, &link, e) < 0)
 		return -1;
 	*hello = stage->hello;
 	link_give_back(link);
@@ -349,7 +359,7 @@ int stage_call(struct stage *stage, const struct stage_call *call, int64_t deadl
 {
 	struct stage_reply *link;
 
-	if (link_take(stage, deadline_ms, &link, e) < 0)
+	if (link_take(stage, call->is_stream, deadline_ms, &link, e) < 0)
 		return -1;
 	send_call(link, call);
 	while (link->state == LINK_CALLED || (link->state == LINK_BODY && link->total == 0))
@@ -416,6 +426,11 @@ int stage_ask(struct stage *stage, const struct stage_call *call, int64_t deadli
 		*answer = json_incref(value);
 	json_decref(value);
 	return rc;
+}
+
+size_t stage_count_streams(const struct stage *stage)
+{
+	return stage->n_streams;
 }
 
 int stage_reply_status(const struct stage_reply *reply)

@@ -29,6 +29,7 @@ struct stage_call {
 	const char *request_id;
 	const char *key;        /* the caller's Idempotency-Key, or NULL */
 	json_t *query;          /* borrowed; NULL is {} */
+	bool is_stream;         /* its reply has no end: it has a connection of its own, beside those of other calls */
 	const char *body;       /* borrowed */
 	size_t body_len;
 };
@@ -50,6 +51,9 @@ int stage_call(struct stage *stage, const struct stage_call *call, int64_t deadl
 
 /* As stage_call for a call that answers with a JSON object (the caller's); a refusal becomes the error that it names. */
 int stage_ask(struct stage *stage, const struct stage_call *call, int64_t deadline_ms, json_t **answer, struct err *e);
+
+/* Replies without end that are open now. */
+size_t stage_count_streams(const struct stage *stage);
 
 int stage_reply_status(const struct stage_reply *reply);         /* 200..599 */
 const char *stage_reply_type(const struct stage_reply *reply);   /* one of a fixed list of media types */

@@ -19,6 +19,8 @@ struct journal {
 	unsigned char hash[JOURNAL_HASH_BYTES];
 	struct loop_timer *sync; /* waiting while there is something to hand over */
 	bool broken;
+	journal_watch_fn *watch;
+	void *watch_arg;
 };
 
 struct journal *journal_create(struct loop *loop, int fd)
@@ -65,27 +67,35 @@ static void chain(const unsigned char before[JOURNAL_HASH_BYTES], const char *te
 	gnutls_hash_deinit(state, out);
 }
 
-/* The line's text without its hash; malloced. `fields` stays the caller's. */
-static char *line_text(const struct journal *journal, const char *event, json_t *fields)
+void journal_watch(struct journal *journal, journal_watch_fn *fn, void *arg)
+{
+	journal->watch = fn;
+	journal->watch_arg = arg;
+}
+
+/* The line without its hash; the caller's reference. `fields` stays the caller's. */
+static json_t *make_line(const struct journal *journal, const char *event, json_t *fields)
 {
 	char time[32];
-	json_auto_t *line = json_pack("{s:I,s:s,s:I,s:s}", "seq", journal->seq + 1, "time", util_wall_time(time, sizeof(time)), "mono_ms",
+	json_t *line = json_pack("{s:I,s:s,s:I,s:s}", "seq", journal->seq + 1, "time", util_wall_time(time, sizeof(time)), "mono_ms",
 	                              (json_int_t)util_now_ms(), "event", event);
-	char *text = line && (!fields || json_object_update_missing(line, fields) == 0) ? json_dumps(line, JSON_COMPACT) : NULL;
 
-	if (!text)
+	if (!line || (fields && json_object_update_missing(line, fields) < 0))
 		DIE("no memory for a line of the journal");
-	return text;
+	return line;
 }
 
 int journal_add(struct journal *journal, const char *event, json_t *fields, struct err *e)
 {
-	auto_free char *text = line_text(journal, event, fields);
+	json_auto_t *content = make_line(journal, event, fields);
+	auto_free char *text = json_dumps(content, JSON_COMPACT);
 	auto_free char *line = NULL;
 	unsigned char hash[JOURNAL_HASH_BYTES];
 	char hex[2 * JOURNAL_HASH_BYTES + 1];
 
 	json_decref(fields);
+	if (!text)
+		DIE("no memory for a line of the journal");
 	if (journal->broken)
 		return err_set(e, ERR_INTERNAL, NULL, "the journal of this session cannot be written");
 	chain(journal->hash, text, strlen(text), hash);
@@ -97,6 +107,8 @@ int journal_add(struct journal *journal, const char *event, json_t *fields, stru
 	}
 	journal->seq++;
 	memcpy(journal->hash, hash, sizeof(hash));
+	if (journal->watch)
+		journal->watch(journal->watch_arg, content);
 	if (!journal->sync)
 		journal->sync = loop_at(journal->loop, util_now_ms() + SYNC_MS, on_sync, journal);
 	return 0;
@@ -113,15 +125,16 @@ static void hide_text(json_t *action, const char *name)
 
 static void hide_values(json_t *action, const char *name)
 {
-	json_t *names = json_array();
+	json_t *values = json_object_get(action, name), *names;
 	const char *key;
 	json_t *value;
 
-	json_object_foreach(json_object_get(action, name), key, value)
+	if (!json_is_object(values))
+		return;
+	names = json_array();
+	json_object_foreach(values, key, value)
 		json_array_append_new(names, json_string(key));
-	if (json_object_get(action, name))
-		json_object_set_new(action, name, json_incref(names));
-	json_decref(names);
+	json_object_set_new(action, name, names);
 }
 
 json_t *journal_action(const json_t *action, bool keep_text)

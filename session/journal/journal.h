@@ -34,6 +34,10 @@ void journal_destroy(struct journal *journal);
  */
 int journal_add(struct journal *journal, const char *event, json_t *fields, struct err *e);
 
+/* Calls fn with each line once it is written, without its hash; the line is borrowed. */
+typedef void journal_watch_fn(void *arg, const json_t *line);
+void journal_watch(struct journal *journal, journal_watch_fn *fn, void *arg);
+
 /* Hands the lines so far to the disk now. */
 void journal_sync(struct journal *journal);
 

@@ -72,7 +72,13 @@ static void handle_end(struct stage *stage, struct call *call)
 	if (turns_take(&stage->turns, util_now_ms() + LIMIT_X_WAIT_MS, NULL) == 0)
 		turns_pass(&stage->turns);
 	stage_end(stage, is_told ? form_string(body, "reason", "asked") : "asked");
+	events_finish(stage->events, util_now_ms() + LIMIT_LAST_EVENT_MS);
 	answer(call, 0, json_object(), NULL);
+}
+
+static void handle_events(struct stage *stage, struct call *call)
+{
+	events_call(stage->events, call);
 }
 
 static const struct call_row rows[] = {
@@ -82,6 +88,7 @@ static const struct call_row rows[] = {
 	{"state", ANYBODY, false, handle_state},
 	{"act", HANDS, true, keyed_act},
 	{"screenshot", HANDS, true, looks_call},
+	{"events", ANYBODY, false, handle_events},
 	{"cancel", HANDS, false, handle_cancel},
 };
 

@@ -149,7 +149,15 @@ static int on_frame(void *arg, uint16_t kind, uint16_t flags, const void *data, 
 	return 0;
 }
 
-static const struct ipc_stream_ops stream_ops = {.frame = on_frame, .closed = on_closed};
+static void on_drained(void *arg)
+{
+	const struct connection *connection = arg;
+
+	if (connection->call)
+		co_signal(&connection->call->drained);
+}
+
+static const struct ipc_stream_ops stream_ops = {.frame = on_frame, .closed = on_closed, .drained = on_drained};
 
 static void send_envelope(struct connection *connection, uint16_t kind, uint16_t flags, const json_t *envelope)
 {
@@ -262,6 +270,44 @@ void call_refuse_all(struct call *call, const struct faults *faults)
 	json_auto_t *problem = problem_of_faults(faults, call->request_id);
 
 	refuse(call, faults->list[0].code, problem);
+}
+
+void call_stream_begin(struct call *call, const char *media_type)
+{
+	json_auto_t *envelope = json_pack("{s:i,s:s}", "status", 200, "type", media_type);
+
+	call->answered = true;
+	if (call->connection)
+		send_envelope(call->connection, LINK_REPLY, LINK_MORE, envelope);
+}
+
+int call_stream_wait(struct call *call, int64_t deadline_ms, struct err *e)
+{
+	while (call->connection && ipc_stream_queued(call->connection->stream) > LIMIT_STREAM_QUEUED_BYTES)
+		if (co_wait_event(&call->drained, deadline_ms, e) < 0)
+			return -1;
+	return call->connection ? 0 : err_set(e, ERR_CANCELLED, NULL, "the caller has left");
+}
+
+void call_stream_send(struct call *call, const void *data, size_t len)
+{
+	if (call->connection)
+		ipc_stream_send(call->connection->stream, LINK_DATA, LINK_MORE, data, len);
+}
+
+void call_stream_end(struct call *call, bool whole)
+{
+	struct connection *connection = call->connection;
+
+	if (!connection)
+		return;
+	if (whole) {
+		ipc_stream_send(connection->stream, LINK_DATA, 0, "", 0);
+		return;
+	}
+	connection->call = NULL;
+	call->connection = NULL;
+	connection_close(connection);
 }
 
 void call_finish(struct call *call)

@@ -39,6 +39,7 @@ struct call {
 	struct record *record; /* of its key, until its reply is kept */
 	json_t *counts;      /* what the front is told beside the answer (link.h), or NULL; call_finish drops it */
 	bool answered;
+	struct co_event drained; /* nothing more is queued on its connection */
 };
 
 struct connections;
@@ -61,6 +62,15 @@ void call_reply(struct call *call, int status, const char *media_type, const jso
 void call_reply_json(struct call *call, int status, const json_t *value);
 void call_refuse(struct call *call, const struct err *e);
 void call_refuse_all(struct call *call, const struct faults *faults); /* at least one; the first is the problem */
+
+/*
+ * An answer in pieces, of any length. Wait for room before each piece: ERR_TIMEOUT when the reader takes nothing until the deadline,
+ * ERR_CANCELLED when it has left. call_stream_end ends it; one that is not whole by closing the connection.
+ */
+void call_stream_begin(struct call *call, const char *media_type);
+int call_stream_wait(struct call *call, int64_t deadline_ms, struct err *e);
+void call_stream_send(struct call *call, const void *data, size_t len); /* 1..LIMIT_FRAME_BYTES; copied */
+void call_stream_end(struct call *call, bool whole);
 
 /* The call is over: frees it, and the connection takes the next one. A call that was not answered is answered with ERR_INTERNAL. */
 void call_finish(struct call *call);

@@ -11,7 +11,6 @@
  * CALL   {"call":NAME,"role":"agent|viewer|controller|operator|owner|server","token":ID,"request_id":TEXT,"key":TEXT,"query":{…}}
  * REPLY  {"status":N,"type":MEDIA-TYPE,"headers":{NAME:VALUE},"counts":{…}}
  *        counts, for the front's metrics: {"refused":CODE}, or of an act that was begun {"ok":BOOL,"actions":{NAME:[OK,FAILED]}}
- * EVENT  {"event":NAME,…}  on a connection whose CALL was "events" (no REPLY follows until the session ends)
  *
  * Calls, with the JSON body each takes (– none) and what it answers:
  *   open        {"spec":SESSION-SPEC,"image":MANIFEST}  waits for X, window manager, painted desktop; only role server; {}
@@ -19,6 +18,7 @@
  *   state       –   {"state","display","space","at","held":{"keys":[],"buttons":[]},"apps":[…]}
  *   act         the act object (GET /v1/actions has its schema)
  *   screenshot  –   query: format region space cursor; a picture with the Glovebox-* headers
+ *   events      –   query: last_event_id; text/event-stream, which goes on until the session ends or either side closes (events.h)
  *   cancel      –   stops the running act; {"cancelled":BOOL}
  *   end         {"reason":TEXT} or –   releases what is held, closes the journal with the reason; only role server; {}
  * A refusal is a REPLY with a 4xx or 5xx status and an application/problem+json body.

@@ -49,7 +49,9 @@ struct stage *stage_create(struct loop *loop, struct ends *ends)
 	*stage = (struct stage){.loop = loop, .ends = *ends, .space = ends->native, .epoch = 1, .episode = 1, .keep_text = true};
 	stage->apps_started = json_array();
 	stage->records = records_create();
+	stage->events = events_create(LIMIT_EVENT_HEARTBEAT_MS, LIMIT_SEND_MS);
 	stage->journal = journal_create(loop, steal_fd(&stage->ends.journal_fd));
+	journal_watch(stage->journal, events_add, stage->events);
 	return stage;
 }
 
@@ -63,6 +65,7 @@ void stage_destroy(struct stage *stage)
 	xconn_close(&stage->x);
 	journal_destroy(stage->journal);
 	records_destroy(stage->records);
+	events_destroy(stage->events);
 	ends_close(&stage->ends);
 	json_decref(stage->spec);
 	json_decref(stage->image);

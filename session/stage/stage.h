@@ -15,6 +15,7 @@
 #include "session/journal/journal.h"
 #include "session/stage/connection.h"
 #include "session/stage/ends.h"
+#include "session/stage/events.h"
 #include "session/stage/records.h"
 #include "session/stage/turns.h"
 
@@ -44,6 +45,7 @@ struct stage {
 	size_t n_sets;
 	struct turns turns;
 	struct records *records; /* of keys */
+	struct events *events;
 };
 
 /* Takes the ends. */

@@ -37,6 +37,7 @@ static const struct {
 	{"DELETE", "/v1/sessions/{id}", "acow"},
 	{"POST", "/v1/sessions/{id}/act", "aow"},
 	{"POST", "/v1/sessions/{id}/cancel", "aow"},
+	{"GET", "/v1/sessions/{id}/events", "avcow"},
 	{"GET", "/v1/sessions/{id}/screenshot", "aow"},
 	{"POST", "/v1/sessions/{id}/tokens", "ow"},
 	{"GET", "/v1/sessions/{id}/tokens", "ow"},

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A ring of events, and readers that each go along it at their own pace. */
+#include "session/stage/events.h"
+
+#include <string.h>
+
+#include "session/base/limits.h"
+#include "session/base/util.h"
+#include "session/journal/journal.h"
+
+struct events {
+	int64_t heartbeat_ms, patience_ms;
+	char *ring[LIMIT_EVENTS]; /* as they are sent; that of number n at n % LIMIT_EVENTS */
+	json_int_t last;          /* its number; 0: there is none yet */
+	bool finished;
+	size_t n_readers;
+	struct co_event added, left;
+};
+
+struct events *events_create(int64_t heartbeat_ms, int64_t patience_ms)
+{
+	struct events *events = util_zalloc(sizeof(*events));
+
+	*events = (struct events){.heartbeat_ms = heartbeat_ms, .patience_ms = patience_ms};
+	return events;
+}
+
+void events_destroy(struct events *events)
+{
+	if (!events)
+		return;
+	for (size_t i = 0; i < LIMIT_EVENTS; i++)
+		free(events->ring[i]);
+	free(events);
+}
+
+/* A line is as long as its action; of a very long one the name and the length are told. */
+static char *text_of(json_t *line)
+{
+	char *text = json_dumps(line, JSON_COMPACT);
+	const json_t *action = json_object_get(line, "action");
+
+	if (!text)
+		DIE("a line of the journal that is no JSON");
+	if (strlen(text) <= LIMIT_EVENT_BYTES)
+		return text;
+	free(text);
+	json_object_set_new(line, "action", json_pack("{s:O*,s:I}", "action", json_object_get(action, "action"), "bytes",
+	                                              (json_int_t)json_dumpb(action, NULL, 0, JSON_COMPACT)));
+	text = json_dumps(line, JSON_COMPACT);
+	if (!text)
+		DIE("no memory for an event");
+	return text;
+}
+
+void events_add(void *arg, const json_t *written)
+{
+	struct events *events = arg;
+	json_auto_t *line = json_copy((json_t *)(uintptr_t)written);
+	const json_t *action = json_object_get(line, "action");
+	char **place;
+	auto_free char *data = NULL;
+
+	events->last = json_integer_value(json_object_get(line, "seq"));
+	if (json_is_object(action))
+		json_object_set_new(line, "action", journal_action(action, false));
+	data = text_of(line);
+	place = &events->ring[events->last % LIMIT_EVENTS];
+	free(*place);
+	*place = util_printf("id: %lld\nevent: %s\ndata: %s\n\n", (long long)events->last, json_string_value(json_object_get(line, "event")),
+	                     data);
+	co_signal(&events->added);
+}
+
+static json_int_t oldest(const struct events *events)
+{
+	return events->last <= LIMIT_EVENTS ? 1 : events->last - LIMIT_EVENTS + 1;
+}
+
+/* The number of the first event to send. */
+static int read_start(const struct events *events, const struct call *call, json_int_t *next, struct err *e)
+{
+	const char *text = json_string_value(json_object_get(call->query, "last_event_id"));
+	size_t len = text ? strlen(text) : 0;
+	json_int_t id = 0;
+	char shown[40];
+
+	if (!text) {
+		*next = events->last + 1;
+		return 0;
+	}
+	for (size_t i = 0; i < len && len <= 18; i++)
+		id = text[i] >= '0' && text[i] <= '9' && id >= 0 ? id * 10 + (text[i] - '0') : -1;
+	if (len == 0 || len > 18 || id < 0 || id > events->last)
+		return err_set(e, ERR_BAD_REQUEST, NULL, "the Last-Event-ID %s is refused: no event has it; the last one is %lld, and 0 is before the first",
+		               err_quote(shown, sizeof(shown), text, len), (long long)events->last);
+	*next = id + 1;
+	return 0;
+}
+
+static int send_text(struct events *events, struct call *call, const char *text, struct err *e)
+{
+	if (call_stream_wait(call, util_now_ms() + events->patience_ms, e) < 0)
+		return -1;
+	call_stream_send(call, text, strlen(text));
+	return 0;
+}
+
+/* Those that are not kept any more. */
+static int send_gap(struct events *events, struct call *call, json_int_t *next, struct err *e)
+{
+	long long first = *next, end = oldest(events);
+	auto_free char *text = util_printf("id: %lld\nevent: gap\ndata: {\"event\":\"gap\",\"first\":%lld,\"last\":%lld}\n\n", end - 1, first,
+	                                   end - 1);
+
+	*next = end;
+	return send_text(events, call, text, e);
+}
+
+static int send_next(struct events *events, struct call *call, json_int_t *next, struct err *e)
+{
+	if (*next < oldest(events))
+		return send_gap(events, call, next, e);
+	/* The ring goes on while this one waits. */
+	if (call_stream_wait(call, util_now_ms() + events->patience_ms, e) < 0)
+		return -1;
+	if (*next >= oldest(events)) {
+		const char *text = events->ring[*next % LIMIT_EVENTS];
+
+		call_stream_send(call, text, strlen(text));
+		++*next;
+	}
+	return 0;
+}
+
+/* Waits for an event; sends a comment when none comes, so that a caller who vanished is noticed. */
+static int wait_more(struct events *events, struct call *call, struct err *e)
+{
+	if (co_wait_event(&events->added, util_now_ms() + events->heartbeat_ms, e) == 0)
+		return 0;
+	return e->code == ERR_TIMEOUT ? send_text(events, call, ": nothing new\n\n", e) : -1;
+}
+
+static int send_all(struct events *events, struct call *call, json_int_t next, struct err *e)
+{
+	/* The number so far is told at once: whoever loses the connection before the first event can come back with it. */
+	auto_free char *hello = util_printf("retry: 1000\nid: %lld\n\n", (long long)next - 1);
+	int rc = send_text(events, call, hello, e);
+
+	while (rc == 0 && (next <= events->last || !events->finished))
+		rc = next <= events->last ? send_next(events, call, &next, e) : wait_more(events, call, e);
+	return rc;
+}
+
+void events_call(struct events *events, struct call *call)
+{
+	json_int_t next = 0;
+	struct err e;
+	int rc = read_start(events, call, &next, &e);
+
+	if (rc == 0 && events->n_readers >= LIMIT_STREAMS)
+		rc = err_set(&e, ERR_LIMIT, NULL, "%d callers read the events of this session already", LIMIT_STREAMS);
+	if (rc < 0) {
+		call_refuse(call, &e);
+		return;
+	}
+	events->n_readers++;
+	call_stream_begin(call, "text/event-stream");
+	call_stream_end(call, send_all(events, call, next, &e) == 0);
+	events->n_readers--;
+	co_signal(&events->left);
+}
+
+void events_finish(struct events *events, int64_t deadline_ms)
+{
+	events->finished = true;
+	co_signal(&events->added);
+	while (events->n_readers > 0)
+		if (co_wait_event(&events->left, deadline_ms, NULL) < 0)
+			break;
+}
