@@ -79,6 +79,8 @@
 #define LIMIT_END_MS 5000                     /* a stage's tidy end, before its processes are killed */
 #define LIMIT_ENDED_SESSIONS 256              /* sessions that have ended and are still listed */
 #define LIMIT_ENDED_MS 3600000                /* for so long */
+#define LIMIT_COUNT 64                        /* sessions that one create makes */
+#define LIMIT_BIRTHS 8                        /* of them at a time */
 #define LIMIT_LIST 1000                       /* sessions of one page of a list */
 #define LIMIT_LIST_DEFAULT 1000               /* as many as there can be: live ones do not hide behind those that have ended */
 #define LIMIT_CODE_MS 300000                  /* life of a one-use code */

@@ -66,12 +66,22 @@ static json_t *limits_document(const struct front *front)
 	                 "side_min_px", LIMIT_SIDE_MIN_PX, "side_max_px", LIMIT_SIDE_MAX_PX);
 }
 
+/* What a create takes. */
+static json_t *create_schema(void)
+{
+	json_t *schema = form_schema(&spec_form);
+	json_auto_t *count = form_schema(&spec_count_form);
+
+	(void)json_object_update(json_object_get(schema, "properties"), json_object_get(count, "properties"));
+	return schema;
+}
+
 int api_about(struct request *request, struct err *e)
 {
 	(void)e;
 	reply_json(&request->reply, 200,
 	           json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "name", "glovebox", "version", GLOVEBOX_VERSION, "api", "v1", "limits",
-	                     limits_document(request->front), "spec", form_schema(&spec_form), "change", form_schema(&spec_change_form),
+	                     limits_document(request->front), "spec", create_schema(), "change", form_schema(&spec_change_form),
 	                     "errors", errors_document(), "routes", routes_document()));
 	return 0;
 }

@@ -12,24 +12,29 @@
 #include "session/front/request.h"
 #include "session/front/spec.h"
 
-static int make_tokens(struct front *front, const struct session *session, json_t *tokens, struct err *e)
+/* The session as its maker gets to see it: with its tokens. NULL with *e. */
+static json_t *present(struct front *front, const struct birth *birth, struct err *e)
 {
 	static const enum role roles[] = {ROLE_AGENT, ROLE_VIEWER, ROLE_CONTROLLER};
+	json_auto_t *tokens = json_object();
+	json_t *answer;
 
 	for (size_t i = 0; i < ARRAY_LEN(roles); i++) {
-		struct token_info info = {.role = roles[i], .session = session->id};
+		struct token_info info = {.role = roles[i], .session = birth->session->id};
 		char *token;
 
 		if (tokens_make(front->tokens, &info, &token, e) < 0)
-			return -1;
+			return NULL;
 		(void)json_object_set_new(tokens, role_name(roles[i]), json_string(token));
 		tokens_wipe(token);
 	}
-	return 0;
+	answer = describe_session(birth->session, birth->state);
+	(void)json_object_set(answer, "tokens", tokens);
+	return answer;
 }
 
-/* The body as a whole spec, or all of its faults. */
-static int read_spec(struct request *request, json_t **spec, struct err *e)
+/* The body as a whole spec and how many are wanted, or all of its faults. */
+static int read_spec(struct request *request, json_t **spec, size_t *count, struct err *e)
 {
 	json_auto_t *asked = NULL;
 	const struct config *config = &request->front->config;
@@ -38,34 +43,59 @@ static int read_spec(struct request *request, json_t **spec, struct err *e)
 
 	if (request_json(request, &asked, e) < 0)
 		return -1;
-	if (spec_complete_all(asked, key ? key->usual : config->defaults, spec, faults) == 0 && quota_check_spec(key, *spec, faults) == 0)
+	if (spec_take_count(asked, count, faults) == 0 &&
+	    spec_complete_all(asked, key ? key->usual : config->defaults, spec, faults) == 0 && quota_check_spec(key, *spec, faults) == 0)
 		return 0;
 	*e = faults->list[0];
 	return -1;
 }
 
+/* The sessions in the order in which they were asked for; -1 when one cannot be presented. */
+static int present_all(struct front *front, const struct birth *births, size_t n, json_t *list, struct err *e)
+{
+	for (size_t i = 0; i < n; i++) {
+		json_t *answer = present(front, &births[i], e);
+
+		if (!answer)
+			return -1;
+		(void)json_array_append_new(list, answer);
+	}
+	return 0;
+}
+
+/* Answers with one session, or with a list if a count was asked for. */
+static void reply_born(struct request *request, json_t *list, bool is_list)
+{
+	auto_free char *location = util_printf("/v1/sessions/%s", request->born[0].session->id);
+
+	if (is_list) {
+		reply_json(&request->reply, 201, json_pack("{s:O}", "sessions", list));
+		return;
+	}
+	reply_json(&request->reply, 201, json_incref(json_array_get(list, 0)));
+	reply_header(&request->reply, "Location", location);
+}
+
 int api_create(struct request *request, struct err *e)
 {
-	json_auto_t *spec = NULL, *state = NULL;
-	json_t *tokens = json_object(), *answer;
-	struct session *session = NULL;
-	auto_free char *location = NULL;
+	struct front *front = request->front;
+	json_auto_t *spec = NULL, *list = json_array();
+	auto_free struct birth *births = NULL;
+	size_t count, n;
 
-	if (read_spec(request, &spec, e) < 0 ||
-	    birth_create(request->front, spec, request->who.owner, request->id, &session, &state, e) < 0 ||
-	    make_tokens(request->front, session, tokens, e) < 0) {
-		json_decref(tokens);
-		if (session)
-			session_end(session, "create_failed");
-		session_unref(session);
+	if (read_spec(request, &spec, &count, e) < 0)
+		return -1;
+	n = count > 0 ? count : 1;
+	births = util_zalloc(n * sizeof(*births));
+	if (birth_create_all(front, spec, request->who.owner, request->id, n, births, e) < 0)
+		return -1;
+	if (present_all(front, births, n, list, e) < 0) {
+		birth_undo_all(births, n);
 		return -1;
 	}
-	answer = describe_session(session, state);
-	(void)json_object_set_new(answer, "tokens", tokens);
-	reply_json(&request->reply, 201, answer);
-	location = util_printf("/v1/sessions/%s", session->id);
-	reply_header(&request->reply, "Location", location);
-	request->born = session;
+	request->born = steal_ptr(&births);
+	request->n_born = n;
+	reply_born(request, list, count > 0);
 	return 0;
 }
 

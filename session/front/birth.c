@@ -72,17 +72,31 @@ static void explain(const struct session *session, struct err *e)
 		              *session->reason ? session->reason : why.msg);
 }
 
-/* Nothing is left behind: returns when its last process is gone. */
-static void undo(struct session *session)
+/* Waits until a session that was told to end has ended, cancelled or not: nothing is left behind. */
+static void wait_undone(struct session *session)
 {
 	struct err e;
 
-	session->unborn = true;
-	session_end(session, "create_failed");
 	co_shield();
 	if (session_wait_end(session, util_now_ms() + LIMIT_START_MS, &e) < 0)
 		log_err(LOG_ERROR, &e, "session %s, whose create failed, does not end", session->id);
 	co_unshield();
+}
+
+static void begin_undo(struct session *session)
+{
+	session->unborn = true;
+	session_end(session, "create_failed");
+}
+
+/* Is there room for so many more sessions of this owner? */
+static int check_room(struct front *front, const char *owner, size_t n, struct err *e)
+{
+	size_t live = sessions_count_live(&front->sessions), max = front->sessions.max_live;
+
+	if (live + n > max)
+		return err_set(e, ERR_LIMIT, NULL, "there are %zu sessions, and %zu more were asked for; the server allows %zu", live, n, max);
+	return quota_check_count(config_find_key(&front->config, owner), &front->sessions, n, e);
 }
 
 static int create(struct front *front, json_t *spec, const char *owner, const char *request_id, struct session **out,
@@ -95,9 +109,7 @@ static int create(struct front *front, json_t *spec, const char *owner, const ch
 	if (images_read(front->images, json_string_value(json_object_get(spec, "image")), &manifest, e) < 0 ||
 	    spec_check_apps(spec, manifest, e) < 0)
 		return -1;
-	if (sessions_count_live(&front->sessions) >= front->sessions.max_live)
-		return err_set(e, ERR_LIMIT, NULL, "there are %zu sessions; the server allows no more", front->sessions.max_live);
-	if (quota_check_count(config_find_key(&front->config, owner), &front->sessions, 1, e) < 0)
+	if (check_room(front, owner, 1, e) < 0)
 		return -1;
 	make_id(id);
 	session = session_ref(sessions_add(&front->sessions, id, spec, owner));
@@ -111,7 +123,8 @@ static int create(struct front *front, json_t *spec, const char *owner, const ch
 	if (bring_up(front, session, spec, manifest, request_id, state, e) < 0) {
 		explain(session, e);
 		log_err(LOG_INFO, e, "session %s was not made", id);
-		undo(session);
+		begin_undo(session);
+		wait_undone(session);
 		session_unref(session);
 		return -1;
 	}
@@ -130,4 +143,100 @@ int birth_create(struct front *front, json_t *spec, const char *owner, const cha
 	else
 		metrics_not_created(front->metrics, e->code);
 	return rc;
+}
+
+/* Several at once: each worker makes one after the other. */
+struct litter {
+	struct front *front;
+	json_t *spec;
+	const char *owner, *request_id;
+	size_t n, next;
+	struct birth *births;
+	struct co *workers[LIMIT_BIRTHS]; /* NULL once it has ended */
+	size_t n_working;
+	struct co_event ended;
+	struct err failure; /* of the first that failed */
+};
+
+static void stop_others(const struct litter *litter)
+{
+	for (size_t i = 0; i < LIMIT_BIRTHS; i++)
+		if (litter->workers[i] && litter->workers[i] != co_self())
+			co_cancel(litter->workers[i]);
+}
+
+static void run_worker(void *arg)
+{
+	struct litter *litter = arg;
+	struct err e;
+
+	while (litter->next < litter->n && litter->failure.code == ERR_NONE) {
+		size_t i = litter->next++;
+
+		if (birth_create(litter->front, litter->spec, litter->owner, litter->request_id, &litter->births[i].session,
+		                 &litter->births[i].state, &e) == 0 || litter->failure.code != ERR_NONE)
+			continue;
+		(void)err_set(&litter->failure, e.code, e.path, "session %zu of %zu: %s", i + 1, litter->n, e.msg);
+		stop_others(litter);
+	}
+	for (size_t i = 0; i < LIMIT_BIRTHS; i++)
+		if (litter->workers[i] == co_self())
+			litter->workers[i] = NULL;
+	litter->n_working--;
+	co_signal(&litter->ended);
+}
+
+/* Whoever leaves while they work takes them along. */
+static void wait_for_workers(struct litter *litter)
+{
+	struct err e;
+
+	while (litter->n_working > 0 && co_wait_event(&litter->ended, CO_FOREVER, &e) == 0)
+		;
+	if (litter->n_working == 0)
+		return;
+	if (litter->failure.code == ERR_NONE)
+		litter->failure = e;
+	stop_others(litter);
+	co_shield();
+	while (litter->n_working > 0)
+		(void)co_wait_event(&litter->ended, CO_FOREVER, &e);
+	co_unshield();
+}
+
+int birth_create_all(struct front *front, json_t *spec, const char *owner, const char *request_id, size_t n, struct birth *births,
+                     struct err *e)
+{
+	struct litter litter = {.front = front, .spec = spec, .owner = owner, .request_id = request_id, .n = n, .births = births,
+	                        .failure = {.code = ERR_NONE}};
+
+	if (n == 1)
+		return birth_create(front, spec, owner, request_id, &births->session, &births->state, e);
+	if (check_room(front, owner, n, e) < 0) {
+		metrics_not_created(front->metrics, e->code);
+		return -1;
+	}
+	litter.n_working = n < LIMIT_BIRTHS ? n : LIMIT_BIRTHS;
+	for (size_t i = 0; i < litter.n_working; i++)
+		litter.workers[i] = co_start(front->loop, run_worker, &litter);
+	wait_for_workers(&litter);
+	if (litter.failure.code == ERR_NONE)
+		return 0;
+	birth_undo_all(births, n);
+	*e = litter.failure;
+	return -1;
+}
+
+void birth_undo_all(struct birth *births, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (births[i].session)
+			begin_undo(births[i].session);
+	for (size_t i = 0; i < n; i++) {
+		if (births[i].session)
+			wait_undone(births[i].session);
+		session_unref(births[i].session);
+		json_decref(births[i].state);
+		births[i] = (struct birth){.session = NULL};
+	}
 }

@@ -14,4 +14,20 @@
 int birth_create(struct front *front, json_t *spec, const char *owner, const char *request_id, struct session **out,
                  json_t **state, struct err *e);
 
+struct birth {
+	struct session *session; /* with a reference, the caller's */
+	json_t *state;           /* the caller's */
+};
+
+/*
+ * The same for `n` sessions of one spec, of which LIMIT_BIRTHS are made at a time: all of them into births[0..n), or none, with the error of the
+ * first that failed.
+ */
+int birth_create_all(struct front *front, json_t *spec, const char *owner, const char *request_id, size_t n, struct birth *births,
+                     struct err *e);
+
+/* Ends sessions that were made for nobody, and gives their references back: returns when the last process is gone. Those that are NULL
+ * are left out. */
+void birth_undo_all(struct birth *births, size_t n);
+
 #endif

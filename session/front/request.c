@@ -434,14 +434,18 @@ static void on_close(void *arg, struct MHD_Connection *mhd, void **context, enum
 	(void)mhd;
 	if (!request)
 		return;
-	if (request->born && code != MHD_REQUEST_TERMINATED_COMPLETED_OK)
-		session_end(request->born, "caller_left");
+	for (size_t i = 0; i < request->n_born; i++) {
+		if (code != MHD_REQUEST_TERMINATED_COMPLETED_OK)
+			session_end(request->born[i].session, "caller_left");
+		session_unref(request->born[i].session);
+		json_decref(request->born[i].state);
+	}
 	leave_working(request);
 	access_closed(request);
 	conn_idle(request->conn);
 	reply_finish(&request->reply);
 	session_unref(request->session);
-	session_unref(request->born);
+	free(request->born);
 	target_finish(&request->target);
 	free(request->raw_target);
 	free(request->body);

@@ -8,6 +8,7 @@
 
 #include "session/base/co.h"
 #include "session/base/json.h"
+#include "session/front/birth.h"
 #include "session/front/conn.h"
 #include "session/front/front.h"
 #include "session/front/head.h"
@@ -33,7 +34,8 @@ struct request {
 	bool is_head;                /* method HEAD */
 	struct identity who;         /* of the token; not set on public routes */
 	struct session *session;     /* of the path, with a reference; NULL on other routes */
-	struct session *born;        /* that this request made, with a reference: it ends if the reply cannot be delivered */
+	struct birth *born;          /* what this request made, with references: they end if the reply cannot be delivered */
+	size_t n_born;
 	char *body;
 	size_t body_len, body_size;
 	size_t drained;              /* bytes of the body of a refused request */

@@ -86,6 +86,11 @@ static const struct field spec_fields[] = {
 };
 const struct form spec_form = {spec_fields, ARRAY_LEN(spec_fields), NULL};
 
+static const struct field count_fields[] = {
+	{"count", FIELD_INT, false, 1, LIMIT_COUNT, NULL, NULL, NULL, NULL, "make so many, all or none; the answer is then a list"},
+};
+const struct form spec_count_form = {count_fields, ARRAY_LEN(count_fields), NULL};
+
 /* The values that this version gives, as JSON texts; any other is refused. */
 struct offer {
 	const char *group, *name; /* group NULL: a member of the spec itself */
@@ -257,6 +262,17 @@ int spec_complete_all(const json_t *asked, const json_t *usual, json_t **spec, s
 	if (faults->n > before)
 		return -1;
 	*spec = json_incref(made);
+	return 0;
+}
+
+int spec_take_count(json_t *asked, size_t *count, struct faults *faults)
+{
+	json_auto_t *alone = json_object_get(asked, "count") ? json_pack("{s:O}", "count", json_object_get(asked, "count")) : json_object();
+
+	if (form_check_all(&spec_count_form, alone, "", NULL, faults) < 0)
+		return -1;
+	*count = (size_t)form_int(alone, "count", 0);
+	(void)json_object_del(asked, "count");
 	return 0;
 }
 

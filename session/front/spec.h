@@ -14,6 +14,12 @@
 /* The form of a spec, for its schema. */
 extern const struct form spec_form, spec_limits_form;
 
+/* Beside it in the body of a create, not part of what a session keeps: how many are wanted. */
+extern const struct form spec_count_form;
+
+/* Takes the count out of the body, 0 if it has none. -1 with the faults added. */
+int spec_take_count(json_t *asked, size_t *count, struct faults *faults);
+
 /*
  * Checks the caller's object and makes the whole spec, with every field (the caller's reference). `usual` (an object like a spec, or
  * NULL) has defaults that stand in place of the form's. -1 with the faults added: those of

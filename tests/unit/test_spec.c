@@ -301,6 +301,36 @@ static void test_values_of_the_environment_are_not_kept(void **state)
 	assert_string_equal(form_string(json_object_get(spec, "env"), "TOKEN", ""), "hunter2");
 }
 
+static void test_a_count_is_taken_out(void **state)
+{
+	static const struct {
+		const char *asked;
+		int rc;
+		size_t count;
+	} rows[] = {
+		{"{}", 0, 0}, {"{\"count\":1}", 0, 1}, {"{\"count\":64}", 0, 64}, {"{\"count\":0}", -1, 0}, {"{\"count\":65}", -1, 0},
+		{"{\"count\":\"2\"}", -1, 0}, {"{\"count\":null}", -1, 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		json_auto_t *asked = parse(rows[i].asked);
+		size_t count = 99;
+		struct err e = {.code = ERR_NONE};
+		struct faults one = {.list = &e, .max = 1};
+
+		if (spec_take_count(asked, &count, &one) != rows[i].rc)
+			fail_msg("%s: %s", rows[i].asked, e.msg);
+		if (rows[i].rc == 0) {
+			assert_int_equal(count, rows[i].count);
+			assert_null(json_object_get(asked, "count"));
+		} else {
+			assert_int_equal(e.code, ERR_BAD_FIELD);
+			assert_string_equal(e.path, "/count");
+		}
+	}
+}
+
 /* The labels, ttl_s and idle_s that a spec has after a change. */
 static void test_changes(void **state)
 {
@@ -393,6 +423,7 @@ int main(void)
 		cmocka_unit_test(test_apps_are_of_the_catalogue),
 		cmocka_unit_test(test_the_warden_gets_numbers),
 		cmocka_unit_test(test_values_of_the_environment_are_not_kept),
+		cmocka_unit_test(test_a_count_is_taken_out),
 		cmocka_unit_test(test_changes),
 		cmocka_unit_test(test_changes_that_are_refused),
 	};
