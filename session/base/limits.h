@@ -93,6 +93,7 @@
 #define LIMIT_CONFIG_BYTES (1024 * 1024)      /* the operator's configuration */
 #define LIMIT_CONFIG_KEYS 1024                /* keys in it */
 #define LIMIT_CONFIG_HOSTS 64                 /* names of hosts in it */
+#define LIMIT_JOURNAL_BYTES (LIMIT_FILE_BYTES - 16 * 1024 * 1024) /* then no act begins; one that runs, and the end, have room */
 #define LIMIT_MANIFEST_BYTES (4 * 1024 * 1024) /* manifest of one image */
 #define LIMIT_IMAGES 256
 #define LIMIT_ENV_ENTRIES 64                  /* environment of a session, and again of one command */

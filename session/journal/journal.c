@@ -5,8 +5,10 @@
 #include <gnutls/crypto.h>
 #include <gnutls/gnutls.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "session/base/limits.h"
 #include "session/base/log.h"
 #include "session/base/util.h"
 
@@ -16,6 +18,7 @@ struct journal {
 	struct loop *loop;
 	int fd;
 	json_int_t seq; /* of the last line */
+	off_t size;     /* bytes */
 	unsigned char hash[JOURNAL_HASH_BYTES];
 	struct loop_timer *sync; /* waiting while there is something to hand over */
 	bool broken;
@@ -26,8 +29,9 @@ struct journal {
 struct journal *journal_create(struct loop *loop, int fd)
 {
 	struct journal *journal = util_zalloc(sizeof(*journal));
+	struct stat file;
 
-	*journal = (struct journal){.loop = loop, .fd = fd};
+	*journal = (struct journal){.loop = loop, .fd = fd, .size = fstat(fd, &file) == 0 ? file.st_size : 0};
 	return journal;
 }
 
@@ -106,12 +110,18 @@ int journal_add(struct journal *journal, const char *event, json_t *fields, stru
 		return err_sys(e, "the journal of this session cannot be written");
 	}
 	journal->seq++;
+	journal->size += (off_t)strlen(line);
 	memcpy(journal->hash, hash, sizeof(hash));
 	if (journal->watch)
 		journal->watch(journal->watch_arg, content);
 	if (!journal->sync)
 		journal->sync = loop_at(journal->loop, util_now_ms() + SYNC_MS, on_sync, journal);
 	return 0;
+}
+
+bool journal_is_full(const struct journal *journal)
+{
+	return journal->size >= LIMIT_JOURNAL_BYTES;
 }
 
 /* In place of a text: how long it is. */

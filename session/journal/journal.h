@@ -22,7 +22,7 @@
 
 struct journal;
 
-/* fd (taken) is journal.jsonl, empty. */
+/* fd (taken) is journal.jsonl, without a line. */
 struct journal *journal_create(struct loop *loop, int fd);
 
 /* Hands everything to the disk. NULL is fine. */
@@ -37,6 +37,9 @@ int journal_add(struct journal *journal, const char *event, json_t *fields, stru
 /* Calls fn with each line once it is written, without its hash; the line is borrowed. */
 typedef void journal_watch_fn(void *arg, const json_t *line);
 void journal_watch(struct journal *journal, journal_watch_fn *fn, void *arg);
+
+/* LIMIT_JOURNAL_BYTES are written: nothing new may begin, what has begun still gets its lines. */
+bool journal_is_full(const struct journal *journal);
 
 /* Hands the lines so far to the disk now. */
 void journal_sync(struct journal *journal);

@@ -252,6 +252,16 @@ static void answer_check(const struct stage *stage, struct call *call)
 	json_decref(reply);
 }
 
+static int check_start(const struct stage *stage, const struct batch *batch, struct err *e)
+{
+	if (stage_check_ready(stage, e) < 0)
+		return -1;
+	if (batch->n_steps > 0 && journal_is_full(stage->journal))
+		return err_set(e, ERR_JOURNAL_FULL, NULL, "the journal has its %d MiB: this session can be looked at, but acts on nothing any more",
+		               LIMIT_JOURNAL_BYTES / (1024 * 1024));
+	return 0;
+}
+
 static void act_checked(struct stage *stage, struct call *call, const struct batch *batch)
 {
 	int64_t deadline_ms = util_now_ms() + batch->timeout_ms;
@@ -265,7 +275,7 @@ static void act_checked(struct stage *stage, struct call *call, const struct bat
 		call_refuse(call, &e);
 		return;
 	}
-	if (stage_check_ready(stage, &e) < 0)
+	if (check_start(stage, batch, &e) < 0)
 		call_refuse(call, &e);
 	else
 		act_run(stage, call, batch, deadline_ms);

@@ -18,6 +18,7 @@
 #include <gnutls/crypto.h>
 #include <gnutls/gnutls.h>
 
+#include "session/base/limits.h"
 #include "session/base/util.h"
 #include "session/journal/journal.h"
 
@@ -154,6 +155,22 @@ static void test_full_disk(void **state)
 	assert_int_equal(verify(text), 1);
 }
 
+/* It is full while there is still room for what has begun. */
+static void test_limit(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(ftruncate(f->fd, LIMIT_JOURNAL_BYTES - 10), 0);
+	struct journal *large = journal_create(f->loop, dup(f->fd));
+
+	assert_false(journal_is_full(large));
+	assert_int_equal(journal_add(large, "intent", NULL, NULL), 0);
+	assert_true(journal_is_full(large));
+	assert_int_equal(journal_add(large, "end", NULL, NULL), 0);
+	assert_false(journal_is_full(f->journal));
+	journal_destroy(large);
+}
+
 static void test_session_document(void **state)
 {
 	struct fixture *f = *state;
@@ -172,7 +189,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_chain),     TEST(test_fields_do_not_replace), TEST(test_kept_and_left_out),
-		TEST(test_full_disk), TEST(test_session_document),
+		TEST(test_full_disk), TEST(test_limit),                 TEST(test_session_document),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

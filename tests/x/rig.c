@@ -45,7 +45,7 @@ static void stage_process(int listen_fd, struct ends *ends)
 	_exit(stage->exit_status);
 }
 
-static void start_stage(struct rig *rig, int init_fd)
+static void start_stage(struct rig *rig, int init_fd, off_t journal_bytes)
 {
 	struct ends ends = {.session = "sabcdefghijklmno", .native = {RIG_WIDTH, RIG_HEIGHT}, .apps_pid = getpid(), .init_fd = init_fd};
 	int listen_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -58,6 +58,8 @@ static void start_stage(struct rig *rig, int init_fd)
 	assert_int_equal(listen(listen_fd, 64), 0);
 	(void)snprintf(ends.display, sizeof(ends.display), "%s", rig->server.display);
 	rig->journal_fd = memfd_create("journal", 0);
+	assert_int_equal(ftruncate(rig->journal_fd, journal_bytes), 0);
+	assert_int_equal(lseek(rig->journal_fd, 0, SEEK_END), journal_bytes);
 	rig->session_fd = memfd_create("session", 0);
 	ends.journal_fd = dup(rig->journal_fd);
 	ends.session_json_fd = dup(rig->session_fd);
@@ -71,7 +73,7 @@ static void start_stage(struct rig *rig, int init_fd)
 	ends_close(&ends);
 }
 
-int rig_set_up(void **state)
+static int set_up(void **state, off_t journal_bytes)
 {
 	struct init_report ready = {.op = INIT_READY, .pid = 1};
 	struct rig *rig = util_zalloc(sizeof(*rig));
@@ -82,11 +84,21 @@ int rig_set_up(void **state)
 	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, link), 0);
 	assert_int_equal(ipc_send(link[0], &ready, sizeof(ready), NULL, 0, NULL), 0);
 	rig->init_fd = link[0];
-	start_stage(rig, link[1]);
+	start_stage(rig, link[1], journal_bytes);
 	rig->x = xcb_connect(rig->server.display, NULL);
 	rig->root = xcb_setup_roots_iterator(xcb_get_setup(rig->x)).data->root;
 	*state = rig;
 	return 0;
+}
+
+int rig_set_up(void **state)
+{
+	return set_up(state, 0);
+}
+
+int rig_set_up_full_journal(void **state)
+{
+	return set_up(state, LIMIT_JOURNAL_BYTES);
 }
 
 int rig_tear_down(void **state)

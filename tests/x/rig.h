@@ -34,6 +34,7 @@ struct rig {
 
 /* For cmocka_unit_test_setup_teardown; *state is the rig. */
 int rig_set_up(void **state);
+int rig_set_up_full_journal(void **state); /* as much is in the journal as may be */
 int rig_tear_down(void **state);
 
 /* A connection of the front; its HELLO is read. */

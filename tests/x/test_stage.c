@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -255,6 +256,24 @@ static void test_many_keys_are_held(void **state)
 	json_decref(described);
 }
 
+/* The session can still be looked at and ended, and the end is written. */
+static void test_full_journal(void **state)
+{
+	struct rig *rig = *state;
+	auto_fd fd = rig_open(rig);
+	struct stat before, after;
+	int x, y;
+
+	rig_expect_code(fd, 409, "journal_full", "act", "agent", "{\"actions\":[{\"action\":\"move\",\"x\":10,\"y\":10}]}");
+	(void)rig_pointer(rig, &x, &y);
+	assert_false(x == 20 && y == 20);
+	json_decref(rig_expect(fd, 200, "act", "agent", "{\"actions\":[],\"observe\":true}"));
+	assert_int_equal(fstat(rig->journal_fd, &before), 0);
+	json_decref(rig_expect(fd, 200, "end", "server", NULL));
+	assert_int_equal(fstat(rig->journal_fd, &after), 0);
+	assert_true(after.st_size > before.st_size);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, rig_set_up, rig_tear_down)
 
 int main(void)
@@ -270,6 +289,7 @@ int main(void)
 		TEST(test_act_and_look),
 		TEST(test_nothing_happens_when_refused),
 		TEST(test_many_keys_are_held),
+		cmocka_unit_test_setup_teardown(test_full_journal, rig_set_up_full_journal, rig_tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
