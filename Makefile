@@ -1,8 +1,10 @@
 # Glovebox. `make` builds without root; `sudo make run` and `sudo make check` set everything up first.
+# `make install` puts what was built under DESTDIR/PREFIX, `make dist` makes build/glovebox-VERSION.tar.gz.
 # MODE = release | debug | asan | ubsan
 
 MODE   ?= release
 STATE  ?= /var/lib/glovebox
+PREFIX ?= /usr/local
 B      := $(if $(filter release,$(MODE)),build,build-$(MODE))
 ifeq ($(origin CC),default)
 CC     := gcc
@@ -24,7 +26,7 @@ OPT_ubsan   := -O1 -g -fsanitize=undefined -fno-sanitize-recover -DCONFINE_SANIT
 PKGS := jansson libseccomp libmicrohttpd libpng x11 x11-xcb xtst xcb xcb-xtest xcb-shm xcb-damage xcb-xfixes xcb-res xcb-xkb xkbcommon sqlite3 \
         libcurl gnutls
 # run and check install what is missing; everything else says what it is.
-ifneq ($(filter-out run check clean,$(or $(MAKECMDGOALS),all)),)
+ifneq ($(filter-out run check check-host dist uninstall clean,$(or $(MAKECMDGOALS),all)),)
 ifeq ($(shell pkg-config --exists $(PKGS) 2>/dev/null && command -v $(CC)),)
 $(error packages are missing: sudo apt-get install -y $(shell images/deps --missing build))
 endif
@@ -114,9 +116,23 @@ bench:
 	@STATE=$(STATE) session/setup bench
 	@STATE=$(STATE) tests/perf/bench
 
+# Debian's own kernel with systemd and nothing but cgroup v2, in an emulated machine, with what `make install` installs.
+check-host:
+	@STATE=$(STATE) tests/host/run
+
+install: all
+	@B=$(B) MODE=$(MODE) DESTDIR=$(DESTDIR) PREFIX=$(PREFIX) session/install $(addprefix $(B)/,$(PROGRAMS))
+
+uninstall:
+	@DESTDIR=$(DESTDIR) PREFIX=$(PREFIX) session/install --remove
+
+dist:
+	@mkdir -p $(B)
+	@session/dist $(VERSION) $(B)
+
 clean:
 	rm -rf build build-*
 
-.PHONY: all unit unit-programs xtests run check bench clean
+.PHONY: all unit unit-programs xtests run check check-host bench install uninstall dist clean
 .DELETE_ON_ERROR:
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

@@ -11,13 +11,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "sandbox/confine/confine.h"
 #include "session/base/log.h"
 #include "session/base/util.h"
 #include "session/warden/config.h"
 #include "session/warden/front.h"
 #include "session/warden/listen.h"
+#include "session/warden/notify.h"
 #include "session/warden/options.h"
+#include "session/warden/prepare.h"
 #include "session/warden/session.h"
 #include "session/warden/settle.h"
 #include "session/warden/token.h"
@@ -26,65 +27,9 @@
 
 #define EXIT_USAGE 2
 
-static const char *const PROGRAM_FILES[N_PROGRAMS] = {[PROGRAM_FRONT] = "glovebox-front", [PROGRAM_STAGE] = "glovebox-stage",
-                                                      [PROGRAM_INIT] = "glovebox-init", [PROGRAM_DISPLAY] = "glovebox-display"};
-static const struct confine_table *const FILTER_TABLES[N_FILTERS] = {[FILTER_APP] = &confine_app, [FILTER_APP_DENY] = &confine_app_deny,
-                                                                     [FILTER_XVFB] = &confine_xvfb, [FILTER_WM] = &confine_wm};
-
 static char console_code[TOKEN_CODE_SIZE];
+static int manager = -1; /* the service manager's socket */
 static int exit_status = EXIT_FAILURE;
-
-static int read_text(const char *path, char **text, struct err *e)
-{
-	auto_fd fd = open(path, O_RDONLY | O_CLOEXEC);
-
-	if (fd < 0 || util_read_file(fd, 1024 * 1024, text) < 0)
-		return err_sys(e, "reading %s", path);
-	return 0;
-}
-
-static int read_ceilings(struct ceilings *ceilings, const char *file, struct err *e)
-{
-	static const char *const lists[][2] = {{"/etc/passwd", "/etc/subuid"}, {"/etc/group", "/etc/subgid"}};
-	auto_free char *text = NULL;
-
-	ceilings_default(ceilings);
-	if (file && (read_text(file, &text, e) < 0 || ceilings_parse(ceilings, text, e) < 0))
-		return -1;
-	for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
-		auto_free char *names = NULL;
-		auto_free char *subids = NULL;
-
-		if (read_text(lists[i][0], &names, e) < 0)
-			return -1;
-		(void)read_text(lists[i][1], &subids, NULL); /* not every host has one */
-		if (ceilings_check_uids(ceilings, names, subids, e) < 0)
-			return -1;
-	}
-	return 0;
-}
-
-/* Opens the programs that lie beside this one. */
-static int open_programs(struct warden *warden, int *launch, struct err *e)
-{
-	char self[PATH_MAX];
-	ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	auto_fd dir = -1;
-
-	if (len < 0)
-		return err_sys(e, "/proc/self/exe");
-	self[len] = '\0';
-	*strrchr(self, '/') = '\0';
-	dir = open(self, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	for (int i = 0; i < N_PROGRAMS; i++) {
-		warden->programs[i] = openat(dir, PROGRAM_FILES[i], O_RDONLY | O_CLOEXEC);
-		if (warden->programs[i] < 0)
-			return err_sys(e, "%s/%s", self, PROGRAM_FILES[i]);
-	}
-	*launch = openat(dir, "glovebox-launch", O_RDONLY | O_CLOEXEC);
-	warden->has_launcher = *launch >= 0;
-	return 0;
-}
 
 /* Takes the configuration, if one is named, as its sealed copy, and has the front check it, which says what is wrong with it. */
 static int take_config(struct warden *warden, const struct options *options, struct err *e)
@@ -144,34 +89,28 @@ static int make_hello(struct warden *warden, struct err *e)
 	return token_hash(console_code, hello->code_sha256, e);
 }
 
-static int compile_filters(struct warden *warden, struct err *e)
-{
-	for (int i = 0; i < N_FILTERS; i++)
-		if (confine_compile(FILTER_TABLES[i], &warden->filters[i], e) < 0)
-			return -1;
-	return 0;
-}
-
 /* Everything up to the loop, in an order in which the cheap refusals come first and nothing is left half made. */
 static int set_up(struct warden *warden, const struct options *options, struct err *e)
 {
 	auto_fd launch = -1;
 	char groups[600], cgroup2[600];
 
-	if (read_ceilings(&warden->ceilings, options->ceilings, e) < 0 || open_programs(warden, &launch, e) < 0 ||
+	if (prepare_ceilings(&warden->ceilings, options->ceilings, e) < 0 || prepare_programs(warden->programs, &launch, e) < 0 ||
 	    take_config(warden, options, e) < 0)
 		return -1;
 	if (options->wish == OPTIONS_CHECK_CONFIG)
 		return 0;
-	if (state_open(&warden->state, options->state, e) < 0 || find_images(warden, options->images, e) < 0 || make_hello(warden, e) < 0 ||
+	if (notify_open(&manager, e) < 0 || state_open(&warden->state, options->state, e) < 0 || find_images(warden, options->images, e) < 0 ||
+	    make_hello(warden, e) < 0 ||
 	    listen_open(options->listen, &warden->listen, warden->hello.url, sizeof(warden->hello.url), e) < 0)
 		return -1;
+	warden->has_launcher = launch >= 0;
 	(void)state_path(&warden->state, warden->build, sizeof(warden->build), "build", "");
 	(void)state_path(&warden->state, groups, sizeof(groups), "groups", "");
 	(void)state_path(&warden->state, cgroup2, sizeof(cgroup2), "cgroup2", "");
 	if (settle_mounts(e) < 0 || cgroup_create(&warden->cgroups, warden->state.name, groups, cgroup2, e) < 0 ||
 	    state_prepare(&warden->state, warden_uid(warden, 0, SLOT_FRONT), e) < 0 || state_mount_share(&warden->state, launch, e) < 0 ||
-	    compile_filters(warden, e) < 0)
+	    prepare_filters(warden->filters, e) < 0)
 		return -1;
 	return settle_rights(e);
 }
@@ -192,10 +131,15 @@ static void on_request(struct warden *warden, const struct warden_request *reque
 
 static void on_serving(struct warden *warden)
 {
+	struct err e = {0};
+
 	fprintf(stderr, "console: %s/#code=%.4s-%s\n", warden->hello.url, console_code, console_code + 4);
 	explicit_bzero(console_code, sizeof(console_code));
 	printf("READY %s\n", warden->hello.url);
 	(void)fflush(stdout);
+	if (notify_ready(manager, &e) < 0)
+		log_err(LOG_WARN, &e, "the service manager");
+	util_close_fd(&manager);
 }
 
 static void on_settled(struct warden *warden)

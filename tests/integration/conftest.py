@@ -64,9 +64,11 @@ def mounts(folder):
 class Server:
     """A gloveboxd of our own. `stop` fails when it leaves anything behind."""
 
-    def __init__(self, state, *options):
+    def __init__(self, state, *options, programs=BUILD, env=None):
         self.state = pathlib.Path(state)
         self.options = options
+        self.programs = programs
+        self.env = env
         self.process = None
 
     def start(self):
@@ -74,8 +76,8 @@ class Server:
         self.children = children()
         self.log = open(self.state.with_suffix(".log"), "ab+")
         self.process = subprocess.Popen(
-            [BUILD / "gloveboxd", "--listen", "127.0.0.1:0", "--state", self.state, "--images", IMAGES, *self.options],
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.log)
+            [self.programs / "gloveboxd", "--listen", "127.0.0.1:0", "--state", self.state, "--images", IMAGES, *self.options],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.log, env=self.env)
         self.url = self.wait_ready()
         self.api = Api(self.url, (self.state / "operator.token").read_text().strip())
         return self

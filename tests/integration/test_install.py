@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""From the tarball to a server that was installed: `make dist`, `make`, `make install`, in folders of the test's own."""
+import os
+import pathlib
+import re
+import shutil
+import socket
+import subprocess
+import tarfile
+
+import pytest
+
+from conftest import BUILD, TREE, Server
+
+PLACES = ["bin/glovebox", "sbin/gloveboxd", "lib/glovebox/bin/glovebox-front", "lib/glovebox/images/build",
+          "lib/glovebox/images/recipes/minimal/recipe", "lib/systemd/system/glovebox.service", "share/doc/glovebox/LICENSE"]
+
+
+def make(tree, *words):
+    """A make of its own, whatever make runs the tests."""
+    env = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES")}
+    return subprocess.run(["make", "-s", *map(str, words)], cwd=tree, env=env, capture_output=True, text=True, timeout=600, stdin=subprocess.DEVNULL)
+
+
+def made(tree, *words):
+    done = make(tree, *words)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def unpacked(prepared, tmp_path_factory):
+    """The tree that the tarball holds, built."""
+    folder = tmp_path_factory.mktemp("dist")
+    tarball = pathlib.Path(made(TREE, "dist", f"B={folder}/first").strip())
+    with tarfile.open(tarball) as tar:
+        tar.extractall(folder)
+    tree = folder / tarball.name.removesuffix(".tar.gz")
+    # The same tree again, without what the first build leaves, and without git.
+    again = pathlib.Path(made(tree, "dist", f"B={folder}/second").strip())
+    assert again.read_bytes() == tarball.read_bytes()
+    made(tree, f"-j{os.cpu_count()}", "OPT_release=-O0", "all")  # it is about the files, not the speed
+    return tree
+
+
+@pytest.fixture(scope="module")
+def installed(unpacked, tmp_path_factory):
+    """DESTDIR after an install; the unpacked tree is gone, so that nothing can be used from there."""
+    dest = tmp_path_factory.mktemp("install")
+    made(unpacked, "install", "OPT_release=-O0", f"DESTDIR={dest}")
+    unpacked.rename(unpacked.with_name("away"))
+    yield dest / "usr/local"
+    unpacked.with_name("away").rename(unpacked)
+
+
+def test_the_version_is_in_the_tarballs_name(unpacked):
+    version = re.search(r"^## \[(\d[^]]*)\]", (TREE / "CHANGELOG.md").read_text(), re.M)[1]
+    assert unpacked.name == f"glovebox-{version}"
+    assert not (unpacked / ".git").exists() and not list(unpacked.rglob("__pycache__"))
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_places(installed, place):
+    path = installed / place
+    assert path.resolve().is_relative_to(installed) and path.is_file()
+    assert path.stat().st_uid == 0 and path.stat().st_mode & 0o022 == 0
+
+
+def test_recipes_are_the_same(installed):
+    """So an image that the tree built is up to date for what was installed."""
+    shown = subprocess.run(["diff", "-r", TREE / "images/recipes", installed / "lib/glovebox/images/recipes"], capture_output=True, text=True)
+    assert shown.stdout + shown.stderr == ""
+    done = subprocess.run([installed / "bin/glovebox", "image", "build", "no-such"], capture_output=True, text=True)
+    assert done.returncode == 2 and "minimal" in done.stderr, done.stderr
+
+
+def test_a_session(installed, tmp_path):
+    """Started through its link, it finds its parts, and serves."""
+    server = Server(tmp_path / "state", programs=installed / "sbin").start()
+    try:
+        words = [installed / "bin/glovebox", "--server", server.url, "--token-file", server.state / "operator.token"]
+        new = subprocess.run([*words, "new", "--image", "minimal"], capture_output=True, text=True, timeout=60)
+        assert new.returncode == 0, new.stderr
+        ran = subprocess.run([*words, "exec", new.stdout.split()[0], "--", "echo", "here"], capture_output=True, text=True, timeout=60)
+        assert ran.stdout == "here\n", ran.stderr
+    finally:
+        server.stop()
+
+
+def test_uninstall(installed, tmp_path, unpacked):
+    dest = tmp_path / "dest"
+    shutil.copytree(installed.parents[1], dest, symlinks=True)
+    made(TREE, "uninstall", f"DESTDIR={dest}")
+    assert [path for path in dest.rglob("*") if not path.is_dir()] == []
+
+
+def test_weakened_programs_are_not_installed(tmp_path):
+    """A program with the sanitizers' extra list of system calls is refused before anything is copied."""
+    source = tmp_path / "weak.c"
+    source.write_text("const int sanitizer_rows[] = {1, 2, 3};\nint main(void) { return sanitizer_rows[0]; }\n")
+    subprocess.run(["gcc", "-o", tmp_path / "gloveboxd", source], check=True)
+    subprocess.run(["gcc", "-s", "-o", tmp_path / "stripped", source], check=True)
+    for program in ("gloveboxd", "stripped"):
+        done = subprocess.run([TREE / "session/install", tmp_path / program], env={**os.environ, "DESTDIR": str(tmp_path / "dest")},
+                              capture_output=True, text=True)
+        assert done.returncode == 1 and "not installed" in done.stderr
+    assert not (tmp_path / "dest").exists()
+
+
+def test_what_sanitizers_need_has_the_name_that_is_looked_for():
+    """The check above looks for this name."""
+    guarded = re.findall(r"#ifdef CONFINE_SANITIZER(.*?)#endif", (TREE / "sandbox/confine/compile.c").read_text(), re.S)
+    assert any("sanitizer_rows[]" in text for text in guarded)
+
+
+def test_the_unit_gives_what_the_warden_keeps():
+    """A capability that the unit takes away would be missed only when a session is made."""
+    unit = (TREE / "session/glovebox.service").read_text()
+    given = {word for line in re.findall(r"^CapabilityBoundingSet=(.*)", unit, re.M) for word in line.split()}
+    kept = set(re.findall(r"^\t\{(CAP_\w+),", (TREE / "session/warden/settle.c").read_text(), re.M))
+    assert kept and given == kept | {"CAP_NET_BIND_SERVICE"}
+
+
+@pytest.mark.parametrize("abstract", [False, True])
+def test_it_tells_the_service_manager(prepared, tmp_path, abstract):
+    """Type=notify: READY=1 when it serves, also to a name of the network namespace that the warden leaves."""
+    name = f"@glovebox-{os.getpid()}" if abstract else str(tmp_path / "notify")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+        manager.bind(name.replace("@", "\0"))
+        manager.settimeout(20)
+        server = Server(tmp_path / "state", env={**os.environ, "NOTIFY_SOCKET": name}).start()
+        try:
+            assert manager.recv(100) == b"READY=1"
+            for pid in children_of(server):
+                assert b"NOTIFY_SOCKET" not in pathlib.Path(f"/proc/{pid}/environ").read_bytes()
+        finally:
+            server.stop()
+
+
+def children_of(server):
+    return pathlib.Path(f"/proc/{server.process.pid}/task/{server.process.pid}/children").read_text().split()
+
+
+def test_a_bad_notify_socket_is_refused(prepared, tmp_path):
+    done = subprocess.run([BUILD / "gloveboxd", "--listen", "127.0.0.1:0", "--state", tmp_path / "state"], capture_output=True, text=True,
+                          env={**os.environ, "NOTIFY_SOCKET": "here"}, timeout=20)
+    assert done.returncode == 1 and "NOTIFY_SOCKET" in done.stderr
