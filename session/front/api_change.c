@@ -5,6 +5,7 @@
 #include "session/front/api.h"
 #include "session/front/calls.h"
 #include "session/front/describe.h"
+#include "session/front/quota.h"
 #include "session/front/request.h"
 #include "session/front/spec.h"
 
@@ -54,6 +55,10 @@ int api_change(struct request *request, struct err *e)
 		return -1;
 	ttl_s = form_int(change, "ttl_s", 0);
 	expires_ms = ttl_s > 0 ? store_now_ms() + ttl_s * INT64_C(1000) : session->expires_ms;
+	/* The limit of who asks counts, for the whole life: the operator may give an owner's session more. */
+	if (ttl_s > 0 && quota_check_life(config_find_key(&request->front->config, request->who.owner),
+	                                  (expires_ms - session->created_ms + 999) / 1000, e) < 0)
+		return -1;
 	/* The warden first: it may refuse. It ends the session some seconds after the front should have. */
 	if (ttl_s > 0 && warden_set_ttl(request->front->warden, session->id, (uint32_t)ttl_s, util_now_ms() + LIMIT_STATE_MS, e) < 0)
 		return -1;

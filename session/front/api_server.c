@@ -4,6 +4,7 @@
 
 #include "session/base/json.h"
 #include "session/base/limits.h"
+#include "session/base/secret.h"
 #include "session/base/util.h"
 #include "session/front/api.h"
 #include "session/front/assets.h"
@@ -110,7 +111,7 @@ int api_trade_code(struct request *request, struct err *e)
 	reply_json(&request->reply, 200,
 	           json_pack("{s:s, s:s, s:I}", "token", token, "role", role_name(ROLE_OPERATOR), "expires_in_s",
 	                     (json_int_t)(LIMIT_CONSOLE_TOKEN_MS / 1000)));
-	tokens_wipe(token);
+	secret_wipe(token);
 	return 0;
 }
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "session/base/limits.h"
+#include "session/base/secret.h"
 #include "session/base/util.h"
 #include "session/front/api.h"
 #include "session/front/birth.h"
@@ -26,7 +27,7 @@ static json_t *present(struct front *front, const struct birth *birth, struct er
 		if (tokens_make(front->tokens, &info, &token, e) < 0)
 			return NULL;
 		(void)json_object_set_new(tokens, role_name(roles[i]), json_string(token));
-		tokens_wipe(token);
+		secret_wipe(token);
 	}
 	answer = describe_session(birth->session, birth->state);
 	(void)json_object_set(answer, "tokens", tokens);

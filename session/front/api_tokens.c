@@ -3,6 +3,7 @@
 #include "session/base/json.h"
 #include "session/base/limits.h"
 #include "session/base/log.h"
+#include "session/base/secret.h"
 #include "session/base/util.h"
 #include "session/front/api.h"
 #include "session/front/calls.h"
@@ -46,7 +47,7 @@ int api_make_token(struct request *request, struct err *e)
 	log_info("session %s: token %s of role %s was made", info.session, info.id, role_name(info.role));
 	answer = describe_token(&info);
 	(void)json_object_set_new(answer, "token", json_string(token));
-	tokens_wipe(token);
+	secret_wipe(token);
 	reply_json(&request->reply, 201, answer);
 	return 0;
 }

@@ -109,3 +109,13 @@ int quota_check_count(const struct config_key *key, const struct sessions *sessi
 	return err_set(e, ERR_QUOTA, NULL, "the key %s has %zu session%s and may have %lld at once; end one first", key->name, n,
 	               n == 1 ? "" : "s", (long long)json_integer_value(limit));
 }
+
+int quota_check_life(const struct config_key *key, int64_t life_s, struct err *e)
+{
+	const json_t *limit = key ? json_object_get(key->row, "ttl_s") : NULL;
+
+	if (!limit || life_s <= json_integer_value(limit))
+		return 0;
+	return err_set(e, ERR_FORBIDDEN, "/ttl_s", "the session would live for %lld s in all; the key %s may have %lld", (long long)life_s,
+	               key->name, (long long)json_integer_value(limit));
+}

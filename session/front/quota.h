@@ -13,4 +13,7 @@ int quota_check_spec(const struct config_key *key, const json_t *spec, struct fa
 /* May the key have `n_more` sessions beside those that live? ERR_QUOTA. */
 int quota_check_count(const struct config_key *key, const struct sessions *sessions, size_t n_more, struct err *e);
 
+/* May a session of the key have a whole life of `life_s` seconds? ERR_FORBIDDEN at /ttl_s. */
+int quota_check_life(const struct config_key *key, int64_t life_s, struct err *e);
+
 #endif

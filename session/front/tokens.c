@@ -9,10 +9,9 @@
 #include <string.h>
 
 #include "session/base/limits.h"
+#include "session/base/secret.h"
 #include "session/base/util.h"
 
-#define RANDOM_BYTES 32
-#define TOKEN_BYTES_MAX 128
 #define CODE_BYTES_MAX 64
 
 struct entry {
@@ -119,34 +118,6 @@ void tokens_destroy(struct tokens *tokens)
 	free(tokens);
 }
 
-/* base64url without padding. */
-static char *random_token(const char *prefix)
-{
-	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-	uint8_t bytes[RANDOM_BYTES];
-	char *token = util_zalloc(TOKEN_BYTES_MAX);
-	size_t len = (size_t)snprintf(token, TOKEN_BYTES_MAX, "%s", prefix);
-	uint32_t bits = 0;
-	int n_bits = 0;
-
-	util_random(bytes, sizeof(bytes));
-	for (size_t i = 0; i < sizeof(bytes); i++) {
-		bits = bits << 8 | bytes[i];
-		for (n_bits += 8; n_bits >= 6; n_bits -= 6)
-			token[len++] = digits[bits >> (n_bits - 6) & 63];
-	}
-	token[len++] = digits[bits << (6 - n_bits) & 63];
-	explicit_bzero(bytes, sizeof(bytes));
-	return token;
-}
-
-void tokens_wipe(char *token)
-{
-	if (token)
-		explicit_bzero(token, strlen(token));
-	free(token);
-}
-
 static bool has_expired(const struct entry *entry)
 {
 	return entry->expires_ms > 0 && entry->expires_ms <= store_now_ms();
@@ -197,10 +168,10 @@ int tokens_make(struct tokens *tokens, struct token_info *info, char **token, st
 
 	if (make_room(tokens, info->session, e) < 0)
 		return -1;
-	text = random_token(roles[info->role].prefix);
+	text = secret_new_token(roles[info->role].prefix);
 	hash_text(text, row.hash);
 	if (store_put_token(tokens->store, &row, e) < 0) {
-		tokens_wipe(text);
+		secret_wipe(text);
 		return -1;
 	}
 	(void)add(tokens, &row);

@@ -79,7 +79,4 @@ int tokens_note_code(struct tokens *tokens, const uint8_t hash[STORE_HASH_BYTES]
  * ERR_UNAUTHORIZED for any other code, ERR_LIMIT after too many of those. */
 int tokens_trade(struct tokens *tokens, const char *code, char **token, int64_t *expires_ms, struct err *e);
 
-/* Wipes and frees a token's text. NULL is fine. */
-void tokens_wipe(char *token);
-
 #endif

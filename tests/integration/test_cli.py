@@ -159,7 +159,7 @@ def test_wrong_usage(cli, words, said):
 
 def test_help(cli):
     shown = cli.run("--help").stdout.decode()
-    for name in ("new", "ls", "show", "rm", "shot", "act", "exec", "image build", "image ls"):
+    for name in ("new", "ls", "show", "rm", "shot", "act", "exec", "image build", "image ls", "token"):
         assert f"  {name} " in shown
         assert cli.run(*name.split(), "--help").stdout.decode().startswith(f"usage: glovebox {name} ")
     assert cli.run("--version").stdout.startswith(b"glovebox ")

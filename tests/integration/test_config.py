@@ -158,6 +158,10 @@ def test_quotas(team_server):
     assert (refused.status, refused.code) == (429, "quota_exceeded")
     assert "team" in refused.problem["detail"]
     assert os.listdir(team_server.state / "run") == [session.id]
+    refused = refusal(team, "PATCH", session.path, {"ttl_s": 601})
+    assert (refused.code, refused.pointer) == ("forbidden", "/ttl_s") and "team" in refused.problem["detail"]
+    team.call("PATCH", session.path, {"ttl_s": 300})
+    team_server.api.call("PATCH", session.path, {"ttl_s": 6000})
     session.end()
     team.new().end()
 
@@ -167,6 +171,20 @@ def test_hosts_of_the_configuration(team_server):
         assert team_server.api.request("GET", "/livez", headers={"Host": host}).status == status
     for origin, status in [("http://box.example:443", 200), ("http://evil.example", 403)]:
         assert team_server.api.request("GET", "/livez", headers={"Origin": origin}).status == status
+
+
+def test_a_new_token(write, make_server):
+    """What `glovebox token` prints is what the configuration takes."""
+    def new(*words):
+        return subprocess.run([BUILD / "glovebox", "token", *words], capture_output=True, text=True, check=True, env={}).stdout
+
+    made = json.loads(new("--json"))
+    assert made["token"].startswith("gbk_") and made["token_sha256"] == digest(made["token"])
+    assert new("--operator").split()[1].startswith("gbo_")
+    assert new() != new()
+    server = make_server("--config", write({"keys": [{"name": "ci", "token_sha256": made["token_sha256"].upper()}]}))
+    assert ids(Api(server.url, made["token"])) == set()
+    assert made["token"] not in server.log_text()
 
 
 def front_of(server):

@@ -16,6 +16,7 @@
 #include <sqlite3.h>
 
 #include "session/base/limits.h"
+#include "session/base/secret.h"
 #include "session/base/util.h"
 #include "session/front/tokens.h"
 
@@ -113,7 +114,7 @@ static void test_a_token_is_found_as_what_it_is(void **state)
 	assert_false(tokens_find(place->tokens, token, &who));
 	assert_false(tokens_find(place->tokens, "", &who));
 	assert_false(tokens_find(place->tokens, "gbv_", &who));
-	tokens_wipe(token);
+	secret_wipe(token);
 }
 
 static void test_a_key_is_found_with_its_name(void **state)
@@ -143,8 +144,8 @@ static void test_tokens_differ(void **state)
 	char *a = make(place, ROLE_AGENT, SESSION, 0), *b = make(place, ROLE_AGENT, SESSION, 0);
 
 	assert_string_not_equal(a, b);
-	tokens_wipe(a);
-	tokens_wipe(b);
+	secret_wipe(a);
+	secret_wipe(b);
 }
 
 static void test_a_restart_knows_the_tokens(void **state)
@@ -157,7 +158,7 @@ static void test_a_restart_knows_the_tokens(void **state)
 	start(place);
 	assert_true(tokens_find(place->tokens, token, &who));
 	assert_int_equal(who.role, ROLE_CONTROLLER);
-	tokens_wipe(token);
+	secret_wipe(token);
 }
 
 static void test_a_token_ends_with_its_session(void **state)
@@ -176,8 +177,8 @@ static void test_a_token_ends_with_its_session(void **state)
 	start(place);
 	assert_false(tokens_find(place->tokens, mine, &who));
 	assert_true(tokens_find(place->tokens, other, &who));
-	tokens_wipe(mine);
-	tokens_wipe(other);
+	secret_wipe(mine);
+	secret_wipe(other);
 }
 
 static void test_an_expired_token_is_none(void **state)
@@ -188,8 +189,8 @@ static void test_an_expired_token_is_none(void **state)
 
 	assert_false(tokens_find(place->tokens, old, &who));
 	assert_true(tokens_find(place->tokens, new, &who));
-	tokens_wipe(old);
-	tokens_wipe(new);
+	secret_wipe(old);
+	secret_wipe(new);
 }
 
 struct list {
@@ -238,9 +239,9 @@ static void test_a_list_has_all_but_the_text(void **state)
 		start(place);
 	}
 	assert_int_equal(list(place, "").n, 0);
-	tokens_wipe(first);
-	tokens_wipe(other);
-	tokens_wipe(named);
+	secret_wipe(first);
+	secret_wipe(other);
+	secret_wipe(named);
 }
 
 static void test_a_revoked_token_stays_revoked(void **state)
@@ -266,8 +267,8 @@ static void test_a_revoked_token_stays_revoked(void **state)
 		start(place);
 	}
 	assert_int_equal(tokens_revoke(place->tokens, SESSION, who.name, &e), -1);
-	tokens_wipe(token);
-	tokens_wipe(kept);
+	secret_wipe(token);
+	secret_wipe(kept);
 }
 
 /* What has expired takes no room, and another session's tokens none of this one's. */
@@ -278,14 +279,14 @@ static void test_a_session_has_so_many_tokens(void **state)
 	char *token;
 	struct err e;
 
-	tokens_wipe(make(place, ROLE_VIEWER, SESSION, store_now_ms() - 1));
+	secret_wipe(make(place, ROLE_VIEWER, SESSION, store_now_ms() - 1));
 	for (int i = 0; i < LIMIT_TOKENS; i++)
-		tokens_wipe(make(place, ROLE_VIEWER, SESSION, 0));
+		secret_wipe(make(place, ROLE_VIEWER, SESSION, 0));
 	assert_int_equal(tokens_make(place->tokens, &info, &token, &e), -1);
 	assert_int_equal(e.code, ERR_LIMIT);
-	tokens_wipe(make(place, ROLE_VIEWER, "szzzzzzzzzzzzzzz", 0));
+	secret_wipe(make(place, ROLE_VIEWER, "szzzzzzzzzzzzzzz", 0));
 	assert_int_equal(tokens_revoke(place->tokens, SESSION, list(place, SESSION).rows[5].id, &e), 0);
-	tokens_wipe(make(place, ROLE_VIEWER, SESSION, 0));
+	secret_wipe(make(place, ROLE_VIEWER, SESSION, 0));
 }
 
 /* The store of version 1, as the first landing wrote it. */
@@ -344,7 +345,7 @@ static void test_no_token_is_in_the_file(void **state)
 	assert_non_null(memmem(bytes, (size_t)len, SESSION, strlen(SESSION)));
 	assert_null(memmem(bytes, (size_t)len, token + 4, 16));
 	assert_null(memmem(bytes, (size_t)len, CODE, strlen(CODE)));
-	tokens_wipe(token);
+	secret_wipe(token);
 }
 
 static void test_a_code_is_good_once(void **state)
@@ -369,7 +370,7 @@ static void test_a_code_is_good_once(void **state)
 	assert_int_equal(tokens_trade(place->tokens, CODE, &second, &expires_ms, &e), -1);
 	assert_int_equal(e.code, ERR_UNAUTHORIZED);
 	assert_true(tokens_find(place->tokens, token, &who));
-	tokens_wipe(token);
+	secret_wipe(token);
 }
 
 static void test_wrong_codes_are_slowed_down(void **state)
