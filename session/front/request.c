@@ -291,6 +291,21 @@ static void refuse(struct request *request)
 	reply_refusal(&request->reply, request->faults.n > 0 ? &request->faults : &one, request->id);
 }
 
+static void on_expiry(void *arg)
+{
+	struct request *request = arg;
+
+	request->expiry = NULL;
+	on_gone(request);
+}
+
+/* A reply that has no end ends with its token. */
+static void watch_expiry(struct request *request)
+{
+	if (request->who.expires_ms > 0)
+		request->expiry = loop_at(request->front->loop, util_now_ms() + request->who.expires_ms - store_now_ms(), on_expiry, request);
+}
+
 static enum MHD_Result answer(struct request *request, struct MHD_Connection *mhd)
 {
 	struct MHD_Response *response;
@@ -305,8 +320,10 @@ static enum MHD_Result answer(struct request *request, struct MHD_Connection *mh
 	request->phase = REQUEST_ANSWERED;
 	access_answered(request);
 	response = reply_build(&request->reply, request->id, read_stream, request);
-	if (request->reply.is_endless)
+	if (request->reply.is_endless) {
 		conn_streaming(request->conn);
+		watch_expiry(request);
+	}
 	else
 		conn_sending(request->conn);
 	note_sent(request, request->reply.len);
@@ -441,6 +458,7 @@ static void on_close(void *arg, struct MHD_Connection *mhd, void **context, enum
 		json_decref(request->born[i].state);
 	}
 	leave_working(request);
+	loop_cancel(request->expiry);
 	access_closed(request);
 	conn_idle(request->conn);
 	reply_finish(&request->reply);

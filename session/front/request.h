@@ -45,6 +45,7 @@ struct request {
 	struct co *co;               /* runs the route */
 	bool gone;                   /* the caller left while the request was suspended */
 	bool revoked;                /* its token was, meanwhile */
+	struct loop_timer *expiry;   /* of a stream: its token's */
 	struct request *next, **place; /* in the list of those at work, see request_revoke; place NULL: not in it */
 	struct reply reply;
 	uint64_t n_sent;             /* bytes of its body that libmicrohttpd has taken */

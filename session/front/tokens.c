@@ -196,6 +196,7 @@ bool tokens_find(const struct tokens *tokens, const char *token, struct identity
 	memcpy(who->session, found->session, sizeof(who->session));
 	memcpy(who->owner, found->owner, sizeof(who->owner));
 	make_id(hash, who->name);
+	who->expires_ms = found->expires_ms;
 	return true;
 }
 

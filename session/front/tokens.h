@@ -30,6 +30,7 @@ struct identity {
 	char session[SESSION_ID_SIZE]; /* "" for an operator and an owner */
 	char owner[OWNER_SIZE];        /* whose the sessions are that it makes: a key's name, OWNER_OPERATOR; "" if it makes none */
 	char name[TOKEN_ID_SIZE];      /* the token's id */
+	int64_t expires_ms;            /* wall clock; 0: it does not by itself */
 };
 
 /* What is known of a token but itself. */

@@ -10,6 +10,7 @@ import pytest
 
 from api import Api, Refused, in_thread
 from conftest import until
+from stream import Stream
 from test_api import answers, front_pid
 
 
@@ -97,6 +98,21 @@ def test_revoking_stops_what_runs(server, session):
     assert results and (results[0].status, results[0].code) == (401, "unauthorized")
     assert "revoked" in results[0].problem["detail"]
     assert others and others[0]["ok"]
+
+
+def test_a_stream_of_events_ends_with_its_token(server, session):
+    """When it is revoked, and when it expires; that of another token goes on."""
+    with Stream(session.agent, session) as other:
+        for fields in ({}, {"ttl_s": 2}):
+            made = make(server, session, role="viewer", **fields)
+            with Stream(Api(server.url, made["token"]), session) as stream:
+                session.do("move", x=1, y=1)
+                assert [stream.next().name, stream.next().name] == ["intent", "result"]
+                if not fields:
+                    server.api.call("DELETE", f"{session.path}/tokens/{made['id']}")
+                with pytest.raises((ConnectionError, EOFError)):
+                    stream.next()
+        assert len(other.take(4)) == 4
 
 
 def test_an_ended_session_gets_no_token(server, make_session):
