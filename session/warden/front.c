@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/param.h>
 #include <sys/socket.h>
 
 #include "sandbox/jail/child.h"
@@ -17,9 +18,9 @@
 #include "session/base/util.h"
 #include "session/warden/requests.h"
 
-#define RESTART_FIRST_MS 100
-#define RESTART_LAST_MS 5000
-#define STEADY_MS 60000      /* after so long a life the next restart comes at once again */
+/* A new one comes at once, as callers wait for it; one that dies again and again is not to take the processor for itself. */
+#define RESTARTS_AT_ONCE 16
+#define RESTART_EVERY_MS 500 /* then */
 #define STOP_MS 2000
 #define QUEUE_MAX 4096       /* events; a front that leaves so many unread is stuck */
 
@@ -32,7 +33,7 @@ struct front {
 	struct loop_timer *timer; /* restart, or the end of patience */
 	struct warden_event *queue;
 	size_t n_queued;
-	int64_t started_ms, restart_ms;
+	int64_t restart_ms; /* when the restarts so far, one each RESTART_EVERY_MS, would be over */
 	bool served, stopping;
 };
 
@@ -131,17 +132,12 @@ static void on_timer(void *arg)
 		start(front);
 }
 
-/* The next start, later each time while it keeps ending soon. */
 static void plan_restart(struct front *front)
 {
 	int64_t now = util_now_ms();
 
-	if (now - front->started_ms > STEADY_MS)
-		front->restart_ms = 0;
-	front->restart_ms = front->restart_ms ? front->restart_ms * 2 : RESTART_FIRST_MS;
-	if (front->restart_ms > RESTART_LAST_MS)
-		front->restart_ms = RESTART_LAST_MS;
-	front->timer = loop_at(front->warden->loop, now + front->restart_ms, on_timer, front);
+	front->restart_ms = MAX(front->restart_ms, now) + RESTART_EVERY_MS;
+	front->timer = loop_at(front->warden->loop, MAX(now, front->restart_ms - RESTARTS_AT_ONCE * RESTART_EVERY_MS), on_timer, front);
 }
 
 static void on_failed(void *arg, const struct err *why)
@@ -209,7 +205,6 @@ static void start(struct front *front)
 	struct err e = {0};
 	int ends[2];
 
-	front->started_ms = util_now_ms();
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) < 0) {
 		(void)err_sys(&e, "socketpair");
 	} else {
