@@ -26,6 +26,7 @@ static const struct {
 	{"GET", "/page.css", "public"},
 	{"GET", "/livez", "public"},
 	{"GET", "/readyz", "public"},
+	{"GET", "/metrics", "o"},
 	{"GET", "/v1", "avcow"},
 	{"GET", "/v1/actions", "avcow"},
 	{"GET", "/v1/images", "ow"},
