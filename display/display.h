@@ -40,6 +40,16 @@ bool display_changed(const struct display *display, struct rect rect, uint64_t s
 /* Where something was drawn in later frames than `since`: at most `max` rectangles of native pixels, from whole tiles. */
 size_t display_changes(const struct display *display, uint64_t since, struct rect *out, size_t max);
 
+/* Where the pointer is, in native pixels. Errors of xconn_reply. */
+int display_pointer(struct display *display, int *x, int *y, struct err *e);
+
+/* How a caller says when the screen is quiet; both have these defaults. */
+#define DISPLAY_QUIET_MS 200
+#define DISPLAY_SETTLE_MS 3000
+#define DISPLAY_QUIET_FIELDS                                                                                                             \
+	{"quiet_ms", FIELD_INT, false, 0, LIMIT_QUIET_MS, NULL, NULL, "ms", "200", "nothing drawn for so long counts as settled"},      \
+		{"timeout_ms", FIELD_INT, false, 0, LIMIT_CALL_MS, NULL, NULL, "ms", "3000", "wait no longer than this for it"}
+
 /* What counts as quiet. Rectangles are native pixels. */
 struct display_quiet {
 	int quiet_ms;             /* nothing was drawn for so long */
@@ -92,7 +102,7 @@ int display_picture(struct display *display, const struct display_request *reque
 /* {"format","data","width","height"} with the bytes in base64; the caller's reference. */
 json_t *display_picture_json(const struct display_picture *picture);
 
-/* Rows: screenshot. Home: struct display *. */
+/* Rows: screenshot wait_settled. Home: struct display *. */
 extern const struct action_row display_rows[];
 extern const size_t display_n_rows;
 

@@ -37,6 +37,21 @@ static int look_at_cursor(struct display *display, xcb_xfixes_get_cursor_image_r
 	return 0;
 }
 
+int display_pointer(struct display *display, int *x, int *y, struct err *e)
+{
+	const xcb_query_pointer_reply_t *reply;
+	auto_free void *got = NULL;
+
+	if (display->x->lost)
+		return err_set(e, ERR_GONE, NULL, "the display of this session is gone");
+	if (xconn_reply(display->x, xcb_query_pointer(display->x->xcb, display->x->root).sequence, &got, e) < 0)
+		return -1;
+	reply = got;
+	*x = reply->root_x;
+	*y = reply->root_y;
+	return 0;
+}
+
 /* Fields that are left out become what they stand for, so that requests can be compared. */
 static struct display_request complete(const struct display *display, const struct display_request *asked)
 {

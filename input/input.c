@@ -68,6 +68,11 @@ void input_release(struct input *input)
 	hands_release(&input->hands);
 }
 
+bool input_holds_button(const struct input *input)
+{
+	return input->hands.buttons;
+}
+
 json_t *input_held(const struct input *input)
 {
 	return hands_held(&input->hands);
@@ -448,17 +453,17 @@ static int run_cursor_position(struct action_run *run, struct err *e)
 }
 
 const struct action_row input_rows[] = {
-	{"click", "Clicks a mouse button.", FORM(click_fields, BOTH_OR_NONE), check_place, run_click},
-	{"move", "Moves the pointer.", FORM(move_fields, NULL), NULL, run_move},
-	{"mouse_down", "Presses a mouse button and keeps it down.", FORM(button_fields, BOTH_OR_NONE), check_place, run_mouse_down},
-	{"mouse_up", "Releases a mouse button.", FORM(button_fields, BOTH_OR_NONE), check_place, run_mouse_up},
-	{"drag", "Presses a mouse button, moves along a path and releases it.", FORM(drag_fields, NULL), check_place, run_drag},
-	{"scroll", "Turns the mouse wheel.", FORM(scroll_fields, BOTH_OR_NONE "; dx or dy is required"), check_scroll, run_scroll},
-	{"key", "Presses keys together and releases them.", FORM(key_fields, NULL), check_keys, run_key},
-	{"key_down", "Presses keys and keeps them down.", FORM(keys_fields, NULL), check_keys, run_key_down},
-	{"key_up", "Releases keys.", FORM(keys_fields, NULL), check_keys, run_key_up},
-	{"hold_key", "Holds keys down for a time.", FORM(hold_fields, NULL), check_keys, run_hold_key},
-	{"type", "Types text, exactly, whatever the keyboard layout.", FORM(type_fields, NULL), check_type, run_type},
-	{"cursor_position", "Tells where the pointer is.", {NULL, 0, NULL}, NULL, run_cursor_position},
+	{"click", "Clicks a mouse button.", FORM(click_fields, BOTH_OR_NONE), check_place, run_click, ACTION_AIMS},
+	{"move", "Moves the pointer.", FORM(move_fields, NULL), NULL, run_move, ACTION_AIMS | ACTION_MOVES},
+	{"mouse_down", "Presses a mouse button and keeps it down.", FORM(button_fields, BOTH_OR_NONE), check_place, run_mouse_down, ACTION_AIMS},
+	{"mouse_up", "Releases a mouse button.", FORM(button_fields, BOTH_OR_NONE), check_place, run_mouse_up, ACTION_AIMS},
+	{"drag", "Presses a mouse button, moves along a path and releases it.", FORM(drag_fields, NULL), check_place, run_drag, ACTION_AIMS},
+	{"scroll", "Turns the mouse wheel.", FORM(scroll_fields, BOTH_OR_NONE "; dx or dy is required"), check_scroll, run_scroll, ACTION_AIMS},
+	{"key", "Presses keys together and releases them.", FORM(key_fields, NULL), check_keys, run_key, 0},
+	{"key_down", "Presses keys and keeps them down.", FORM(keys_fields, NULL), check_keys, run_key_down, 0},
+	{"key_up", "Releases keys.", FORM(keys_fields, NULL), check_keys, run_key_up, 0},
+	{"hold_key", "Holds keys down for a time.", FORM(hold_fields, NULL), check_keys, run_hold_key, 0},
+	{"type", "Types text, exactly, whatever the keyboard layout.", FORM(type_fields, NULL), check_type, run_type, 0},
+	{"cursor_position", "Tells where the pointer is.", {NULL, 0, NULL}, NULL, run_cursor_position, 0},
 };
 const size_t input_n_rows = ARRAY_LEN(input_rows);

@@ -28,6 +28,9 @@ void input_destroy(struct input *input);
  * anywhere, also when X does not answer. */
 void input_release(struct input *input);
 
+/* Whether rows hold a mouse button down. */
+bool input_holds_button(const struct input *input);
+
 /* What is held now: {"keys":["shift",…],"buttons":["left",…]}; the caller's reference. */
 json_t *input_held(const struct input *input);
 

@@ -24,6 +24,13 @@ struct action_run {
 	struct space native;     /* the display */
 };
 
+/* What the stage has to know of an action. */
+enum action_flag {
+	ACTION_AIMS = 1 << 0,  /* it goes to a place that the caller saw: x and y, the first point of path, or where the pointer is */
+	ACTION_MOVES = 1 << 1, /* it does nothing but move the pointer */
+	ACTION_LOOKS = 1 << 2, /* it does nothing but take a picture; the result has its "frame" */
+};
+
 struct action_row {
 	const char *name;
 	const char *doc;         /* one line */
@@ -33,6 +40,7 @@ struct action_row {
 	int (*check)(void *home, const json_t *args, struct err *e);
 	/* Runs in a coroutine (co.h): may wait, must return soon after a cancel. 0, or -1 with *e. */
 	int (*run)(struct action_run *run, struct err *e);
+	unsigned int flags;      /* enum action_flag */
 };
 
 /* The rows of one folder and its state, as the stage joins them. */

@@ -240,17 +240,6 @@ static void check_object(struct checker *c, const void *form, const json_t *valu
 		refuse(c, value, "it must be an object");
 }
 
-static void check_list(struct checker *c, const struct field *field, const json_t *value)
-{
-	char rule[120];
-
-	(void)snprintf(rule, sizeof(rule), "it must be a list of %.0f to %.0f objects", field->min, field->max);
-	if (is_list(value, field->min, field->max))
-		check_items(c, value, check_object, field->form);
-	else
-		refuse(c, value, rule);
-}
-
 static const struct field rect_fields[] = {
 	{"x", FIELD_INT, true, 0, 65535, NULL, NULL, "px", NULL, "left column"},
 	{"y", FIELD_INT, true, 0, 65535, NULL, NULL, "px", NULL, "top row"},
@@ -273,9 +262,30 @@ static void check_rect(struct checker *c, const json_t *value)
 		refuse(c, value, rule);
 }
 
+/* A rectangle lies inside the space also when it is one of a list. */
+static void check_item(struct checker *c, const void *form, const json_t *value)
+{
+	if (form == &form_rect)
+		check_rect(c, value);
+	else
+		check_object(c, form, value);
+}
+
+static void check_list(struct checker *c, const struct field *field, const json_t *value)
+{
+	char rule[120];
+
+	(void)snprintf(rule, sizeof(rule), "it must be a list of %.0f to %.0f objects", field->min, field->max);
+	if (is_list(value, field->min, field->max))
+		check_items(c, value, check_item, field->form);
+	else
+		refuse(c, value, rule);
+}
+
 static void check_field(struct checker *c, const struct field *field, const json_t *value)
 {
-	bool needs_space = field->type == FIELD_X || field->type == FIELD_Y || field->type == FIELD_PATH || field->type == FIELD_RECT;
+	bool needs_space = field->type == FIELD_X || field->type == FIELD_Y || field->type == FIELD_PATH || field->type == FIELD_RECT ||
+	                   field->form == &form_rect;
 
 	if (needs_space && !c->space)
 		DIE("field %s needs a space", field->name);

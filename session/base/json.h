@@ -36,7 +36,7 @@ enum field_type {
 	FIELD_STRINGS, /* a list of min..max strings */
 	FIELD_MAP,     /* an object of at most max strings (environment, labels) */
 	FIELD_OBJECT,  /* an object checked by `form`, or any object when form is NULL */
-	FIELD_LIST,    /* a list of min..max objects checked by `form` */
+	FIELD_LIST,    /* a list of min..max objects checked by `form`; form_rect: as FIELD_RECT */
 	FIELD_RECT,    /* {"x","y","width","height"} inside the caller's space, at least 1x1 */
 	FIELD_ANY      /* any value; the code that uses it checks it */
 };

@@ -17,6 +17,10 @@
 #define LIMIT_CHORD_BYTES 200                 /* their names in one string */
 #define LIMIT_ACT_REPLY_BYTES (16 * 1024 * 1024) /* results of one call, pictures and output in them included */
 #define LIMIT_WAIT_MS 60000                   /* one `wait` */
+#define LIMIT_MASKS 16                        /* rectangles of an observation whose changes do not count */
+#define LIMIT_CHANGED 16                      /* rectangles of what has changed, in one observation */
+#define LIMIT_SEEN_TOKENS 64                  /* tokens of a session whose last picture is known */
+#define LIMIT_FRAME 9007199254740991          /* number of a frame that a caller can name */
 #define LIMIT_QUIET_MS 10000                  /* quiet_ms of an observation, at most */
 #define LIMIT_FAULTS 16                       /* faults that one refusal lists */
 #define LIMIT_STAGE_QUEUED_BYTES (64 * 1024 * 1024) /* answers that callers have not read; beyond it no more are made */

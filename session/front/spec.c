@@ -102,7 +102,6 @@ struct offer {
 static const struct offer offers[] = {
 	{NULL, "isolation", {"\"jail\""}, ERR_TIER_UNAVAILABLE, "the only tier of this server is jail; it is never replaced by a weaker one"},
 	{NULL, "filesystem", {"\"workspace\""}, ERR_UNSUPPORTED, "this version offers workspace"},
-	{NULL, "guard", {"\"off\""}, ERR_UNSUPPORTED, "this version offers off"},
 	{NULL, "lease", {"\"agent\""}, ERR_UNSUPPORTED, "in this version the agent holds the controls"},
 	{NULL, "secrets", {"[]"}, ERR_UNSUPPORTED, "this version stores no secrets"},
 	{"display", "layout", {"\"us\""}, ERR_UNSUPPORTED, "this version offers the layout us; any text can be typed with it"},

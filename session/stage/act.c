@@ -12,21 +12,21 @@
 #include "session/base/util.h"
 #include "session/stage/batch.h"
 #include "session/stage/keyed.h"
-
-#define QUIET_MS 200
-#define SETTLE_MS 3000
+#include "session/stage/observe.h"
 
 /* One act on its way. */
 struct act {
 	struct stage *stage;
-	const struct call *call;
+	struct call *call;
 	const struct batch *batch;
 	int64_t deadline_ms;
 	json_t *results;
 	size_t result_bytes; /* of them so far, as JSON */
 	bool ok;
 	struct err e;        /* of what failed */
-	uint64_t seen;       /* the frame of the observation's picture, or 0 */
+	struct guard_picture picture; /* that it was decided on */
+	uint64_t since;      /* the frame that the observation is compared with */
+	uint64_t frame;      /* of the last picture in the reply, or 0 */
 };
 
 /* What every line of an act says: who, which request, where in it. */
@@ -117,6 +117,27 @@ static void explain_cancel(struct act *act)
 		(void)stage_check_ready(act->stage, &act->e);
 }
 
+/* The action after this one makes it needless: the same picture again, or a move further while no button is down. */
+static bool is_folded(const struct act *act, size_t index)
+{
+	const struct batch_step *step = &act->batch->steps[index], *next = step + 1;
+
+	if (index + 1 == act->batch->n_steps || next->row != step->row)
+		return false;
+	if (step->row->flags & ACTION_MOVES)
+		return !input_holds_button(act->stage->input);
+	return step->row->flags & ACTION_LOOKS && json_equal(step->asked, next->asked);
+}
+
+/* What the caller will have seen last. */
+static void note_picture(struct act *act, const json_t *result)
+{
+	if (!json_object_get(result, "picture"))
+		return;
+	act->frame = (uint64_t)form_int(result, "frame", 0);
+	guard_note(act->stage, act->call, act->frame);
+}
+
 /* One action: intent, events, result. */
 static bool run_step(struct act *act, size_t index)
 {
@@ -125,7 +146,9 @@ static bool run_step(struct act *act, size_t index)
 	int64_t start_ms = util_now_ms();
 	int rc = write_intent(act, index);
 
-	if (rc == 0) {
+	if (rc == 0 && is_folded(act, index)) {
+		json_object_set_new(result, "folded", json_true());
+	} else if (rc == 0) {
 		rc = run_row(act, step, result);
 		if (rc == 0 && check_size(act, result) < 0) {
 			rc = -1;
@@ -140,45 +163,20 @@ static bool run_step(struct act *act, size_t index)
 		json_object_set_new(result, "error", error_of(act, index));
 	}
 	write_result(act, index, result);
+	note_picture(act, result);
 	json_array_append_new(act->results, result);
 	return rc == 0;
-}
-
-static int add_picture(struct act *act, json_t *observation)
-{
-	const struct stage *stage = act->stage;
-	struct display_request request = display_request_read(act->batch->observe, act->batch->space, stage->ends.native);
-	struct display_picture picture;
-
-	if (display_picture(stage->display, &request, &picture, &act->e) < 0)
-		return -1;
-	act->seen = picture.frame;
-	json_object_set_new(observation, "picture", display_picture_json(&picture));
-	free(picture.bytes);
-	return 0;
 }
 
 /* Waits for quiet and looks. What was done is done: a failure to look is said in the observation. */
 static json_t *observe(struct act *act)
 {
-	const json_t *wanted = act->batch->observe;
-	json_t *observation = json_pack("{s:b,s:i,s:o,s:o}", "settled", 0, "elapsed_ms", 0, "native",
-	                                space_json(act->stage->ends.native), "space", space_json(act->batch->space));
-	int64_t start_ms = util_now_ms();
-	int64_t until_ms = MIN(act->deadline_ms, start_ms + form_int(wanted, "timeout_ms", SETTLE_MS));
-	bool settled = false;
-	const struct display_quiet quiet = {.quiet_ms = (int)form_int(wanted, "quiet_ms", QUIET_MS)};
-	int rc = display_settle(act->stage->display, &quiet, until_ms, &settled, &act->e);
+	const struct observe ask = {.call = act->call, .wanted = act->batch->observe, .space = act->batch->space, .since = act->since,
+	                            .deadline_ms = act->deadline_ms};
+	json_t *observation;
 
-	json_object_set_new(observation, "settled", json_boolean(settled));
-	json_object_set_new(observation, "elapsed_ms", json_integer(util_now_ms() - start_ms));
-	if (rc == 0 && strcmp(form_string(wanted, "picture", "inline"), "inline") == 0)
-		rc = add_picture(act, observation);
-	if (rc < 0) {
+	if (observe_run(act->stage, &ask, &observation, &act->frame, &act->e) < 0)
 		act->ok = false;
-		json_object_set_new(observation, "error", problem_create(&act->e, act->call->request_id));
-	}
-	json_object_set_new(observation, "at", stage_at(act->stage, act->seen));
 	return observation;
 }
 
@@ -208,7 +206,7 @@ static json_t *run(struct act *act)
 	json_object_set_new(reply, "results", act->results);
 	if (observation)
 		json_object_set_new(reply, "observation", observation);
-	json_object_set_new(reply, "at", stage_at(act->stage, act->seen));
+	json_object_set_new(reply, "at", stage_at(act->stage, act->frame));
 	return reply;
 }
 
@@ -231,24 +229,23 @@ static json_t *count_results(const struct act *act)
 }
 
 /* A cancel that found nothing to fail, as in a list without actions, still lets go. */
-static void act_run(struct stage *stage, struct call *call, const struct batch *batch, int64_t deadline_ms)
+static void act_run(struct act *act)
 {
-	struct act act = {.stage = stage, .call = call, .batch = batch, .deadline_ms = deadline_ms, .ok = true};
-	json_t *reply = run(&act);
+	json_t *reply = run(act);
 
 	if (co_cancelled(co_self()))
-		input_release(stage->input);
-	keyed_keep(stage, call, reply);
-	call->counts = count_results(&act);
-	call_reply_json(call, 200, reply);
+		input_release(act->stage->input);
+	keyed_keep(act->stage, act->call, reply);
+	act->call->counts = count_results(act);
+	call_reply_json(act->call, 200, reply);
 	json_decref(reply);
 }
 
-static void answer_check(const struct stage *stage, struct call *call)
+static void answer_check(const struct act *act)
 {
-	json_t *reply = json_pack("{s:b,s:i,s:[],s:o}", "ok", 1, "done", 0, "results", "at", stage_at(stage, 0));
+	json_t *reply = json_pack("{s:b,s:i,s:[],s:o}", "ok", 1, "done", 0, "results", "at", stage_at(act->stage, 0));
 
-	call_reply_json(call, 200, reply);
+	call_reply_json(act->call, 200, reply);
 	json_decref(reply);
 }
 
@@ -262,24 +259,63 @@ static int check_start(const struct stage *stage, const struct batch *batch, str
 	return 0;
 }
 
+/* Who acts on a picture that is not true any more gets the new one, to decide again. */
+static void refuse(struct act *act)
+{
+	const struct observe ask = {.call = act->call, .wanted = act->batch->observe, .space = act->batch->space,
+	                            .since = act->picture.frame, .deadline_ms = act->deadline_ms, .with_picture = true};
+	json_t *observation;
+	struct err ignored;
+
+	if (act->e.code != ERR_STALE_TARGET) {
+		call_refuse(act->call, &act->e);
+		return;
+	}
+	(void)observe_run(act->stage, &ask, &observation, &act->frame, &ignored);
+	call_refuse_with(act->call, &act->e, "observation", observation);
+}
+
+/* What must be so right before the first event; and where the observation begins. */
+static int begin(struct act *act)
+{
+	struct display *display = act->stage->display;
+
+	if (check_start(act->stage, act->batch, &act->e) < 0 ||
+	    guard_check(act->stage, act->batch, &act->picture, &act->e) < 0)
+		return -1;
+	act->since = act->picture.frame;
+	if (!act->batch->observe || act->batch->seen)
+		return 0;
+	if (display_update(display, &act->e) < 0)
+		return -1;
+	act->since = display_complete_frame(display);
+	return 0;
+}
+
+static void act_in_turn(struct act *act)
+{
+	if (turns_take(&act->stage->turns, act->deadline_ms, &act->e) < 0) {
+		call_refuse(act->call, &act->e);
+		return;
+	}
+	if (begin(act) < 0)
+		refuse(act);
+	else
+		act_run(act);
+	turns_pass(&act->stage->turns);
+}
+
+/* A check has no turn: it says what is so now. */
 static void act_checked(struct stage *stage, struct call *call, const struct batch *batch)
 {
-	int64_t deadline_ms = util_now_ms() + batch->timeout_ms;
-	struct err e;
+	struct act act = {.stage = stage, .call = call, .batch = batch, .deadline_ms = util_now_ms() + batch->timeout_ms, .ok = true};
 
-	if (batch->check_only) {
-		answer_check(stage, call);
-		return;
-	}
-	if (turns_take(&stage->turns, deadline_ms, &e) < 0) {
-		call_refuse(call, &e);
-		return;
-	}
-	if (check_start(stage, batch, &e) < 0)
-		call_refuse(call, &e);
+	if (guard_begin(stage, call, batch, &act.picture, &act.e) < 0 || (batch->check_only && begin(&act) < 0))
+		refuse(&act);
+	else if (batch->check_only)
+		answer_check(&act);
 	else
-		act_run(stage, call, batch, deadline_ms);
-	turns_pass(&stage->turns);
+		act_in_turn(&act);
 }
 
 void act_call(struct stage *stage, struct call *call)

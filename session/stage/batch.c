@@ -184,6 +184,7 @@ static void read_envelope(struct batch *batch)
 		json_object_del(batch->body, "observe");
 	batch->observe = json_object_get(batch->body, "observe");
 	batch->timeout_ms = form_int(batch->body, "timeout_ms", LIMIT_CALL_DEFAULT_MS);
+	batch->seen = json_object_get(batch->body, "seen");
 	batch->check_only = form_bool(batch->body, "check_only", false);
 }
 

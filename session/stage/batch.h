@@ -24,6 +24,7 @@ struct batch {
 	size_t n_steps;
 	struct space space;    /* of the call */
 	const json_t *observe; /* an object (of the body, or empty); NULL: no observation */
+	const json_t *seen;    /* of the body, or NULL */
 	bool check_only;
 	int64_t timeout_ms;
 };

@@ -265,6 +265,15 @@ void call_refuse(struct call *call, const struct err *e)
 	refuse(call, e->code, problem);
 }
 
+void call_refuse_with(struct call *call, const struct err *e, const char *name, json_t *value)
+{
+	json_auto_t *problem = problem_create(e, call->request_id);
+
+	if (json_object_set_new(problem, name, value) < 0)
+		DIE("no memory for a refusal");
+	refuse(call, e->code, problem);
+}
+
 void call_refuse_all(struct call *call, const struct faults *faults)
 {
 	json_auto_t *problem = problem_of_faults(faults, call->request_id);

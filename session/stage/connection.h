@@ -61,6 +61,7 @@ size_t connections_queued(const struct connections *connections);
 void call_reply(struct call *call, int status, const char *media_type, const json_t *headers, const void *body, size_t len);
 void call_reply_json(struct call *call, int status, const json_t *value);
 void call_refuse(struct call *call, const struct err *e);
+void call_refuse_with(struct call *call, const struct err *e, const char *name, json_t *value); /* one more member; value is taken */
 void call_refuse_all(struct call *call, const struct faults *faults); /* at least one; the first is the problem */
 
 /*

@@ -6,11 +6,20 @@
 #include "session/base/limits.h"
 #include "session/base/util.h"
 
+static const struct field seen_fields[] = {
+	{"frame", FIELD_INT, true, 0, LIMIT_FRAME, NULL, NULL, NULL, NULL, "frame of the picture"},
+	{"epoch", FIELD_INT, true, 1, LIMIT_FRAME, NULL, NULL, NULL, NULL, "epoch of the picture"},
+	{"episode", FIELD_INT, true, 1, LIMIT_FRAME, NULL, NULL, NULL, NULL, "episode of the picture"},
+};
+static const struct form seen_form = {seen_fields, ARRAY_LEN(seen_fields), "the \"at\" that came with a picture, as it is"};
+
 static const struct field act_fields[] = {
 	{"actions", FIELD_LIST, true, 0, LIMIT_ACTIONS, NULL, NULL, NULL, NULL, "what to do, in order; none: only look"},
 	{"observe", FIELD_ANY, false, 0, 0, NULL, NULL, NULL, "false", "true or an object: wait for quiet afterwards and look"},
 	{"timeout_ms", FIELD_INT, false, 1, LIMIT_CALL_MS, NULL, NULL, "ms", "60000", "limit of the whole call, waiting for its turn included"},
 	{"space", FIELD_ANY, false, 0, 0, NULL, NULL, NULL, NULL, "the space of this call's coordinates and pictures; absent: the session's"},
+	{"seen", FIELD_OBJECT, false, 0, 0, NULL, &seen_form, NULL, NULL,
+	 "the \"at\" of the picture that this call was decided on: refused when its first target has changed since then"},
 	{"check_only", FIELD_BOOL, false, 0, 0, NULL, NULL, NULL, "false", "check everything, do nothing"},
 };
 const struct form forms_act = {act_fields, ARRAY_LEN(act_fields), NULL};
@@ -18,8 +27,8 @@ const struct form forms_act = {act_fields, ARRAY_LEN(act_fields), NULL};
 static const struct field observe_fields[] = {
 	{"picture", FIELD_ENUM, false, 0, 0, "inline none", NULL, NULL, "\"inline\"", "with a picture or without"},
 	DISPLAY_PICTURE_FIELDS,
-	{"quiet_ms", FIELD_INT, false, 0, LIMIT_QUIET_MS, NULL, NULL, "ms", "200", "nothing drawn for so long counts as settled"},
-	{"timeout_ms", FIELD_INT, false, 0, LIMIT_CALL_MS, NULL, NULL, "ms", "3000", "wait no longer than this for it"},
+	{"mask", FIELD_LIST, false, 0, LIMIT_MASKS, NULL, &form_rect, NULL, "[]", "what is drawn wholly inside one of these does not keep it from being settled"},
+	DISPLAY_QUIET_FIELDS,
 };
 const struct form forms_observe = {observe_fields, ARRAY_LEN(observe_fields), NULL};
 

@@ -119,6 +119,7 @@ void looks_call(struct stage *stage, struct call *call)
 		call_refuse(call, &e);
 		return;
 	}
+	guard_note(stage, call, picture.frame);
 	json_auto_t *headers = headers_of(stage, fields, picture.frame);
 
 	call_reply(call, 200, picture.media_type, headers, picture.bytes, picture.len);

@@ -24,7 +24,7 @@ static int run_wait(struct action_run *run, struct err *e)
 const struct action_row rows_own[] = {
 	{
 		.name = "wait",
-		.doc = "Does nothing for a while. observe waits for quiet, which is usually what is wanted.",
+		.doc = "Does nothing for a while. observe and wait_settled wait for quiet, which is usually what is wanted.",
 		.form = {wait_fields, ARRAY_LEN(wait_fields), NULL},
 		.run = run_wait,
 	},

@@ -24,6 +24,7 @@ static const struct form space_form = {side_fields, ARRAY_LEN(side_fields), NULL
 static const struct field used_fields[] = {
 	{"space", FIELD_OBJECT, false, 0, 0, NULL, &space_form, NULL, NULL, "pixels of pictures and coordinates"},
 	{"apps", FIELD_STRINGS, false, 0, LIMIT_APPS, NULL, NULL, NULL, "[]", "catalogue apps to start"},
+	{"guard", FIELD_ENUM, false, 0, 0, "off last", NULL, NULL, "\"off\"", "refuse acts on a picture that has changed"},
 	{"env", FIELD_MAP, false, 0, LIMIT_ENV_ENTRIES, NULL, NULL, NULL, "{}", "environment of apps and commands"},
 	{"record", FIELD_OBJECT, false, 0, 0, NULL, NULL, NULL, "{}", "what the journal keeps"},
 };
@@ -167,6 +168,7 @@ static int read_spec(struct stage *stage, const char *body, size_t len, struct e
 	space = json_object_get(stage->spec, "space");
 	if (space)
 		stage->space = (struct space){(int)form_int(space, "width", 0), (int)form_int(space, "height", 0)};
+	stage->guard.last = strcmp(form_string(stage->spec, "guard", "off"), "last") == 0;
 	stage->keep_text = strcmp(form_string(json_object_get(stage->spec, "record"), "text", "plain"), "plain") == 0;
 	return 0;
 }

@@ -16,6 +16,7 @@
 #include "session/stage/connection.h"
 #include "session/stage/ends.h"
 #include "session/stage/events.h"
+#include "session/stage/guard.h"
 #include "session/stage/records.h"
 #include "session/stage/turns.h"
 
@@ -44,6 +45,7 @@ struct stage {
 	struct action_set sets[4];
 	size_t n_sets;
 	struct turns turns;
+	struct guard guard;
 	struct records *records; /* of keys */
 	struct events *events;
 };

@@ -49,7 +49,7 @@ def test_actions(server, session):
         session.act({"action": "wait", "duration_ms": actions["wait"]["schema"]["properties"]["duration_ms"]["maximum"] + 1})
     assert (refused.value.code, refused.value.pointer) == ("bad_field", "/actions/0/duration_ms")
     act = document["act"]["properties"]
-    assert set(act) == {"actions", "observe", "timeout_ms", "space", "check_only"} and document["act"]["required"] == ["actions"]
+    assert set(act) == {"actions", "observe", "timeout_ms", "space", "check_only", "seen"} and document["act"]["required"] == ["actions"]
     quiet_ms = act["observe"]["anyOf"][1]["properties"]["quiet_ms"]["maximum"]
     with pytest.raises(Refused) as refused:
         session.act(observe={"quiet_ms": quiet_ms + 1})

@@ -185,7 +185,6 @@ static void test_what_is_not_given_is_refused(void **state)
 		{"{\"display\":{\"gl\":true}}", "/display/gl"},
 		{"{\"display\":{\"width\":1280,\"max_width\":1920}}", "/display/max_width"},
 		{"{\"display\":{\"max_height\":801}}", "/display/max_height"},
-		{"{\"guard\":\"last\"}", "/guard"},
 		{"{\"lease\":\"human\"}", "/lease"},
 		{"{\"filesystem\":\"readonly\"}", "/filesystem"},
 		{"{\"egress\":{\"mode\":\"open\"}}", "/egress/mode"},

@@ -91,7 +91,15 @@ static void test_envelope(void **state)
 	refuse("{}", ERR_MISSING_FIELD, "/actions");
 	refuse("{\"actions\":{}}", ERR_BAD_FIELD, "/actions");
 	refuse("{\"actions\":[1]}", ERR_BAD_FIELD, "/actions/0");
-	refuse("{\"actions\":[],\"seen\":{}}", ERR_UNKNOWN_FIELD, "/seen");
+	refuse("{\"actions\":[],\"look\":{}}", ERR_UNKNOWN_FIELD, "/look");
+	accept("{\"actions\":[],\"seen\":{\"frame\":0,\"epoch\":1,\"episode\":1}}");
+	refuse("{\"actions\":[],\"seen\":7}", ERR_BAD_FIELD, "/seen");
+	refuse("{\"actions\":[],\"seen\":{\"frame\":0,\"epoch\":1}}", ERR_MISSING_FIELD, "/seen/episode");
+	refuse("{\"actions\":[],\"seen\":{\"frame\":-1,\"epoch\":1,\"episode\":1}}", ERR_BAD_FIELD, "/seen/frame");
+	refuse("{\"actions\":[],\"seen\":{\"frame\":\"1\",\"epoch\":1,\"episode\":1}}", ERR_BAD_FIELD, "/seen/frame");
+	refuse("{\"actions\":[],\"seen\":{\"frame\":1.5,\"epoch\":1,\"episode\":1}}", ERR_BAD_FIELD, "/seen/frame");
+	refuse("{\"actions\":[],\"seen\":{\"frame\":9007199254740992,\"epoch\":1,\"episode\":1}}", ERR_BAD_FIELD, "/seen/frame");
+	refuse("{\"actions\":[],\"seen\":{\"frame\":1,\"epoch\":1,\"episode\":1,\"at\":1}}", ERR_UNKNOWN_FIELD, "/seen/at");
 	refuse("{\"actions\":[],\"timeout_ms\":0}", ERR_BAD_FIELD, "/timeout_ms");
 	refuse("{\"actions\":[],\"timeout_ms\":300001}", ERR_BAD_FIELD, "/timeout_ms");
 	refuse("{\"actions\":[],\"timeout_ms\":1.5}", ERR_BAD_FIELD, "/timeout_ms");
@@ -124,6 +132,10 @@ static void test_observe(void **state)
 	batch_free(&batch);
 	accept("{\"actions\":[],\"observe\":{\"picture\":\"none\",\"quiet_ms\":0,\"timeout_ms\":0,\"cursor\":false,\"format\":\"png\","
 	       "\"space\":{\"width\":4096,\"height\":1},\"region\":{\"x\":1919,\"y\":1079,\"width\":1,\"height\":1}}}");
+	accept("{\"actions\":[],\"observe\":{\"mask\":[{\"x\":1910,\"y\":0,\"width\":10,\"height\":1080}]}}");
+	refuse("{\"actions\":[],\"observe\":{\"mask\":{}}}", ERR_BAD_FIELD, "/observe/mask");
+	refuse("{\"actions\":[],\"observe\":{\"mask\":[{\"x\":1910,\"y\":0,\"width\":11,\"height\":1080}]}}", ERR_BAD_FIELD, "/observe/mask/0");
+	refuse("{\"actions\":[],\"observe\":{\"mask\":[{\"x\":1,\"y\":0,\"width\":0,\"height\":1}]}}", ERR_BAD_FIELD, "/observe/mask/0/width");
 	refuse("{\"actions\":[],\"observe\":1}", ERR_BAD_FIELD, "/observe");
 	refuse("{\"actions\":[],\"observe\":null}", ERR_BAD_FIELD, "/observe");
 	refuse("{\"actions\":[],\"observe\":{\"picture\":\"yes\"}}", ERR_BAD_FIELD, "/observe/picture");

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Pictures that acts were decided on. */
+#include "session/stage/guard.h"
+
+#include <string.h>
+
+#include "session/base/util.h"
+#include "session/stage/stage.h"
+
+static struct guard_token *find(struct guard *guard, const char *token)
+{
+	for (size_t i = 0; i < guard->n; i++)
+		if (strcmp(guard->tokens[i].token, token) == 0)
+			return &guard->tokens[i];
+	return NULL;
+}
+
+/* Makes room at the front, where the token stood or else at the end. */
+static struct guard_token *put_first(struct guard *guard, const char *token)
+{
+	struct guard_token *place = find(guard, token);
+
+	if (!place)
+		place = &guard->tokens[guard->n < LIMIT_SEEN_TOKENS ? guard->n++ : LIMIT_SEEN_TOKENS - 1];
+	memmove(&guard->tokens[1], &guard->tokens[0], (size_t)(place - guard->tokens) * sizeof(*place));
+	(void)snprintf(guard->tokens[0].token, sizeof(guard->tokens[0].token), "%s", token);
+	return &guard->tokens[0];
+}
+
+void guard_note(struct stage *stage, const struct call *call, uint64_t frame)
+{
+	put_first(&stage->guard, call->token)->picture =
+		(struct guard_picture){.given = true, .frame = frame, .epoch = stage->epoch, .episode = stage->episode};
+}
+
+/* Numbers only: they hold for the whole screen. */
+static int check_numbers(const struct stage *stage, const struct batch *batch, const struct guard_picture *picture, struct err *e)
+{
+	const char *root = batch->seen ? "/seen" : NULL;
+
+	if (picture->episode < stage->episode)
+		return err_set(e, ERR_STALE_EPISODE, root, "the picture is of episode %ld, and this is episode %ld: look again", picture->episode,
+		               stage->episode);
+	if (picture->episode > stage->episode)
+		return err_set(e, ERR_BAD_FIELD, "/seen/episode", "there is no episode %ld yet; this is %ld", picture->episode, stage->episode);
+	if (picture->epoch < stage->epoch)
+		return err_set(e, ERR_STALE_EPOCH, root, "the picture is of epoch %ld, and this is epoch %ld: look again", picture->epoch,
+		               stage->epoch);
+	if (picture->epoch > stage->epoch)
+		return err_set(e, ERR_BAD_FIELD, "/seen/epoch", "there is no epoch %ld yet; this is %ld", picture->epoch, stage->epoch);
+	if (picture->frame > display_frame(stage->display))
+		return err_set(e, ERR_BAD_FIELD, "/seen/frame", "there is no frame %llu yet; the newest is %llu",
+		               (unsigned long long)picture->frame, (unsigned long long)display_frame(stage->display));
+	return 0;
+}
+
+int guard_begin(const struct stage *stage, const struct call *call, const struct batch *batch, struct guard_picture *picture,
+                struct err *e)
+{
+	const struct guard_token *known = NULL;
+
+	*picture = (struct guard_picture){.given = false};
+	if (batch->seen) {
+		*picture = (struct guard_picture){.given = true, .frame = (uint64_t)form_int(batch->seen, "frame", 0),
+		                                  .epoch = form_int(batch->seen, "epoch", 0), .episode = form_int(batch->seen, "episode", 0)};
+	} else if (stage->guard.last) {
+		known = find((struct guard *)(uintptr_t)&stage->guard, call->token);
+		if (known)
+			*picture = known->picture;
+	}
+	return picture->given ? check_numbers(stage, batch, picture, e) : 0;
+}
+
+/* A place on the screen, in native pixels, and its pointer. */
+struct target {
+	int x, y;
+	char path[48];
+};
+
+/* The first step that aims; NULL when none does. */
+static const struct batch_step *find_step(const struct batch *batch, size_t *index)
+{
+	for (*index = 0; *index < batch->n_steps; ++*index)
+		if (batch->steps[*index].row->flags & ACTION_AIMS)
+			return &batch->steps[*index];
+	return NULL;
+}
+
+static int read_target(const struct stage *stage, const struct batch_step *step, size_t index, struct target *target, struct err *e)
+{
+	const json_t *point = json_array_get(json_object_get(step->args, "path"), 0);
+	const char *name = "";
+
+	if (point) {
+		name = "/path/0";
+		target->x = (int)json_integer_value(json_array_get(point, 0));
+		target->y = (int)json_integer_value(json_array_get(point, 1));
+	} else if (json_object_get(step->args, "x")) {
+		name = "/x";
+		target->x = (int)form_int(step->args, "x", 0);
+		target->y = (int)form_int(step->args, "y", 0);
+	} else if (display_pointer(stage->display, &target->x, &target->y, e) < 0) {
+		return -1;
+	}
+	(void)snprintf(target->path, sizeof(target->path), "/actions/%zu%s", index, name);
+	return 0;
+}
+
+int guard_check(const struct stage *stage, const struct batch *batch, const struct guard_picture *picture, struct err *e)
+{
+	size_t index;
+	const struct batch_step *step = find_step(batch, &index);
+	struct target target;
+
+	if (!picture->given)
+		return 0;
+	if (check_numbers(stage, batch, picture, e) < 0)
+		return -1;
+	if (!step)
+		return 0;
+	if (read_target(stage, step, index, &target, e) < 0 || display_update(stage->display, e) < 0)
+		return -1;
+	const struct rect around = {target.x - GUARD_NEAR_PX, target.y - GUARD_NEAR_PX, 2 * GUARD_NEAR_PX + 1, 2 * GUARD_NEAR_PX + 1};
+
+	if (!display_changed(stage->display, around, picture->frame))
+		return 0;
+	return err_set(e, ERR_STALE_TARGET, target.path, "what is near this place has changed since frame %llu; the new picture is in observation",
+	               (unsigned long long)picture->frame);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Acts that were decided on from a picture are refused when that picture is no longer true where they begin. Owner: the stage. One thread.
+ *
+ * The picture is what a call names as `seen`, or with `guard: "last"` of the session the last one that the call's token got. The place is
+ * the first that the list aims at; what later ones hit depends on what the list itself does.
+ */
+#ifndef STAGE_GUARD_H
+#define STAGE_GUARD_H
+
+#include "session/base/limits.h"
+#include "session/stage/batch.h"
+#include "session/stage/connection.h"
+
+#define GUARD_NEAR_PX 24 /* a change this near to the target, on either side, counts; tiles of TILES_SIDE_PX make it up to 15 more */
+#define GUARD_TOKEN_BYTES 129
+
+struct stage;
+
+struct guard_picture {
+	bool given; /* else there is nothing to be guarded by */
+	uint64_t frame;
+	long epoch, episode;
+};
+
+/* What a stage knows of its callers. Zero-initialised is ready to use. */
+struct guard {
+	bool last; /* of the session's spec */
+	struct guard_token {
+		char token[GUARD_TOKEN_BYTES];
+		struct guard_picture picture;
+	} tokens[LIMIT_SEEN_TOKENS]; /* the latest first; who is pushed out has no picture any more */
+	size_t n;
+};
+
+/* The caller gets a picture of this frame. */
+void guard_note(struct stage *stage, const struct call *call, uint64_t frame);
+
+/*
+ * The picture that the call was decided on, to be asked for when the call comes: until its turn the caller may get another. Errors:
+ * ERR_STALE_EPISODE, ERR_STALE_EPOCH, ERR_BAD_FIELD when there is no such picture yet.
+ */
+int guard_begin(const struct stage *stage, const struct call *call, const struct batch *batch, struct guard_picture *picture,
+                struct err *e);
+
+/* Whether it still holds, now. Errors: the above, ERR_STALE_TARGET with the pointer of the target, those of xconn_reply. */
+int guard_check(const struct stage *stage, const struct batch *batch, const struct guard_picture *picture, struct err *e);
+
+#endif
