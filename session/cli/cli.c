@@ -106,3 +106,36 @@ int cli_read_file(const char *file, size_t max, char **text, size_t *len, struct
 	*len = (size_t)n;
 	return 0;
 }
+
+int cli_read_pair(const char *pair, const char *option, char **name, const char **value, struct err *e)
+{
+	const char *equals = strchr(pair, '=');
+
+	if (!equals || equals == pair)
+		return err_set(e, ERR_BAD_REQUEST, NULL, "--%s takes NAME=VALUE", option);
+	*name = util_printf("%.*s", (int)(equals - pair), pair);
+	*value = equals + 1;
+	return 0;
+}
+
+char *cli_encode(const char *text)
+{
+	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
+	static const char hex[] = "0123456789ABCDEF";
+	char *out = util_alloc(strlen(text) * 3 + 1);
+	size_t len = 0;
+
+	for (; *text; text++) {
+		unsigned char c = (unsigned char)*text;
+
+		if (strchr(plain, *text)) {
+			out[len++] = *text;
+			continue;
+		}
+		out[len++] = '%';
+		out[len++] = hex[c >> 4];
+		out[len++] = hex[c & 15];
+	}
+	out[len] = '\0';
+	return out;
+}

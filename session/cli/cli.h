@@ -50,6 +50,12 @@ int cli_call(struct cli *cli, const char *method, const char *path, const json_t
 /* "/v1/sessions/ID" with `rest` after it, malloced into *path; ERR_BAD_REQUEST when `id` cannot be an id. */
 int cli_session_path(const char *id, const char *rest, char **path, struct err *e);
 
+/* An option's NAME=VALUE: *name is malloced, *value borrowed from `pair`. ERR_BAD_REQUEST. */
+int cli_read_pair(const char *pair, const char *option, char **name, const char **value, struct err *e);
+
+/* Percent-encoded for one part of a URL; the caller's. */
+char *cli_encode(const char *text);
+
 /* The whole of a file ("-" is standard input), at most max bytes, NUL-terminated, the caller's. ERR_BAD_REQUEST. */
 int cli_read_file(const char *file, size_t max, char **text, size_t *len, struct err *e);
 

@@ -5,7 +5,10 @@
 
 #include "session/cli/cli.h"
 
-extern const struct cli_command session_new, session_ls, session_show, session_rm; /* session.c */
+extern const struct cli_command session_new, session_show, session_rm;             /* session.c */
+extern const struct cli_command ls_sessions;                                       /* ls.c */
+extern const struct cli_command set_session;                                       /* set.c */
+extern const struct cli_command grant_make, grant_ls, grant_revoke;                /* grant.c */
 extern const struct cli_command shot_take;                                         /* shot.c */
 extern const struct cli_command act_send;                                          /* act.c */
 extern const struct cli_command exec_run;                                          /* exec.c */

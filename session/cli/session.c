@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* new, ls, show, rm: the life of sessions. */
+/* new, show, rm: the life of sessions. */
 #include <string.h>
 
 #include "session/base/json.h"
@@ -16,6 +16,7 @@ static const struct arg_option new_options[] = {
 	{"label", 0, "K=V", true, "a label, shown by ls and show"},
 	{"env", 0, "K=V", true, "an environment variable of apps and commands"},
 	{"ttl", 0, "SECONDS", false, "end the session after this time at the latest"},
+	{"count", 0, "N", false, "make so many, all or none"},
 	{"quiet", 'q', NULL, false, "print the id and nothing else"},
 };
 
@@ -57,13 +58,12 @@ static int put_pairs(json_t *spec, const char *member, const struct args *args, 
 	size_t at = 0;
 
 	while ((pair = args_next(args, option, &at))) {
-		const char *equals = strchr(pair, '=');
 		auto_free char *name = NULL;
+		const char *value;
 
-		if (!equals || equals == pair)
-			return err_set(e, ERR_BAD_REQUEST, NULL, "--%s takes NAME=VALUE", option);
-		name = util_printf("%.*s", (int)(equals - pair), pair);
-		if (json_object_set_new(spec_member(spec, member, JSON_OBJECT), name, json_string(equals + 1)))
+		if (cli_read_pair(pair, option, &name, &value, e))
+			return -1;
+		if (json_object_set_new(spec_member(spec, member, JSON_OBJECT), name, json_string(value)))
 			return err_set(e, ERR_BAD_REQUEST, NULL, "--%s is not UTF-8", option);
 	}
 	return 0;
@@ -88,12 +88,12 @@ static int make_spec(const struct args *args, json_t **out, struct err *e)
 {
 	json_auto_t *spec = NULL;
 	const char *image = args_get(args, "image"), *app;
-	long ttl_s = 0;
+	long ttl_s = 0, count = 0;
 	size_t at = 0;
 
 	if (read_spec(args_get(args, "spec"), &spec, e) || put_size(spec, args_get(args, "size"), e) ||
 	    put_pairs(spec, "labels", args, "label", e) || put_pairs(spec, "env", args, "env", e) ||
-	    args_number(args, "ttl", 1, LIMIT_TTL_S, &ttl_s, e))
+	    args_number(args, "ttl", 1, LIMIT_TTL_S, &ttl_s, e) || args_number(args, "count", 1, LIMIT_COUNT, &count, e))
 		return -1;
 	if (image && json_object_set_new(spec, "image", json_string(image)))
 		return err_set(e, ERR_BAD_REQUEST, NULL, "--image is not UTF-8");
@@ -103,6 +103,8 @@ static int make_spec(const struct args *args, json_t **out, struct err *e)
 	}
 	if (ttl_s > 0)
 		json_object_set_new(spec, "ttl_s", json_integer(ttl_s));
+	if (count > 0)
+		json_object_set_new(spec, "count", json_integer(count));
 	*out = json_incref(spec);
 	return 0;
 }
@@ -125,6 +127,18 @@ static void show_new(const json_t *session, bool quiet)
 	        visible, visible, visible, visible);
 }
 
+/* One session with what can be done with it, or the ids of several, a line each. */
+static void show_made(const json_t *answer, bool quiet)
+{
+	const json_t *sessions = json_object_get(answer, "sessions"), *session;
+	size_t i;
+
+	if (!sessions)
+		show_new(answer, quiet);
+	json_array_foreach(sessions, i, session)
+		show_new(session, true);
+}
+
 static int run_new(struct cli *cli)
 {
 	json_auto_t *spec = NULL;
@@ -140,67 +154,13 @@ static int run_new(struct cli *cli)
 	if (cli->json)
 		show_json(reply.json);
 	else
-		show_new(reply.json, args_get(&cli->args, "quiet") != NULL);
+		show_made(reply.json, args_get(&cli->args, "quiet") != NULL);
 	return CLI_DONE;
 }
 
 const struct cli_command session_new = {
 	"new", "[--image NAME] [--app NAME]…", "start a session and print its id",
 	new_options, ARRAY_LEN(new_options), 0, 0, ARGS_MAX, run_new,
-};
-
-static void show_row(const json_t *session)
-{
-	const json_t *display = json_object_get(session, "display");
-	json_auto_t *size = json_sprintf("%dx%d", (int)json_integer_value(json_object_get(display, "width")),
-	                                 (int)json_integer_value(json_object_get(display, "height")));
-
-	show_value(stdout, json_object_get(session, "id"), 18);
-	show_value(stdout, json_object_get(session, "state"), 10);
-	show_value(stdout, json_object_get(session, "image"), 14);
-	show_value(stdout, size, 11);
-	show_value(stdout, json_object_get(session, "expires_at"), 26);
-	show_value(stdout, json_object_get(session, "labels"), 0);
-	putchar('\n');
-}
-
-static const struct arg_option ls_options[] = {
-	{"all", 'a', NULL, false, "also the sessions that have ended"},
-};
-
-static void leave_out_ended(json_t *sessions)
-{
-	for (size_t i = json_array_size(sessions); i-- > 0;) {
-		const char *state = json_string_value(json_object_get(json_array_get(sessions, i), "state"));
-
-		if (state && (strcmp(state, "ended") == 0 || strcmp(state, "failed") == 0))
-			json_array_remove(sessions, i);
-	}
-}
-
-static int run_ls(struct cli *cli)
-{
-	auto_reply reply = {0};
-	const json_t *session;
-	size_t i;
-	int status = cli_call(cli, "GET", "/v1/sessions", NULL, &reply);
-
-	if (status != CLI_DONE)
-		return status;
-	if (!args_get(&cli->args, "all"))
-		leave_out_ended(json_object_get(reply.json, "sessions"));
-	if (cli->json) {
-		show_json(reply.json);
-		return CLI_DONE;
-	}
-	printf("%-18s%-10s%-14s%-11s%-26s%s\n", "ID", "STATE", "IMAGE", "DISPLAY", "EXPIRES", "LABELS");
-	json_array_foreach(json_object_get(reply.json, "sessions"), i, session)
-		show_row(session);
-	return CLI_DONE;
-}
-
-const struct cli_command session_ls = {
-	"ls", "[--all]", "list the sessions", ls_options, ARRAY_LEN(ls_options), 0, 0, ARGS_MAX, run_ls,
 };
 
 static int run_show(struct cli *cli)

@@ -64,6 +64,45 @@ def test_new_takes_a_spec_and_options_over_it(cli, tmp_path):
         assert cli.json("rm", made["id"]) == {"removed": [made["id"]]}
 
 
+def test_ls_chooses(cli, session):
+    cli.run("set", session.id, "--label", "job=a b&c", "--label", "x=1")
+    assert [row["id"] for row in cli.json("ls", "--label", "job=a b&c", "--label", "x=1")["sessions"]] == [session.id]
+    assert cli.json("ls", "--label", "job=a b")["sessions"] == []
+    assert [row["id"] for row in cli.json("ls", "--state", "ready", "--image", "minimal", "--owner", "operator", "--label", "x=1")["sessions"]] == [
+        session.id]
+    assert cli.json("ls", "--state", "ended,failed", "--label", "x=1")["sessions"] == []
+    assert b"/state" in cli.run("ls", "--state", "nope", status=REFUSED).stderr
+
+
+def test_set(cli, session):
+    shown = cli.json("set", session.id, "--ttl", "1000", "--idle", "0", "--label", "a=1", "--label", "b=2")
+    assert (shown["labels"], shown["idle_s"]) == ({"a": "1", "b": "2"}, 0)
+    assert cli.run("set", session.id, "--unlabel", "a").stdout == b""
+    assert cli.json("show", session.id)["labels"] == {"b": "2"}
+    assert b"--label" in cli.run("set", session.id, status=USAGE).stderr
+    assert b"NAME=VALUE" in cli.run("set", session.id, "--label", "x", status=USAGE).stderr
+
+
+def test_new_makes_several(cli):
+    ids = cli.run("new", "--image", "minimal", "--count", "2").stdout.decode().split()
+    assert len(set(ids)) == 2
+    cli.run("rm", *ids)
+
+
+def test_grants(cli, session, tmp_path):
+    done = cli.run("grant", session.id, "--role", "agent", "--ttl", "600", "--name", "run 7")
+    (tmp_path / "token").write_bytes(done.stdout)
+    cli.run("--token-file", tmp_path / "token", "exec", session.id, "true")
+    row = next(row for row in cli.json("grants", session.id)["tokens"] if row["name"] == "run 7")
+    listed = cli.run("grants", session.id).stdout.decode()
+    assert f"{row['id']}  agent" in listed and "run 7" in listed and listed.count("\n") == 5
+    assert row["id"] in done.stderr.decode() and done.stdout.decode().strip() not in listed
+    cli.run("revoke", session.id, row["id"])
+    cli.run("--token-file", tmp_path / "token", "show", session.id, status=REFUSED)
+    assert cli.json("grant", session.id)["role"] == "viewer"
+    assert b"/role" in cli.run("grant", session.id, "--role", "king", status=REFUSED).stderr
+
+
 def test_refusals_say_what_where_and_who(cli):
     refused = cli.run("new", "--image", "no-such-image", status=REFUSED)
     assert b"no-such-image" in refused.stderr and b"no_image" in refused.stderr and refused.stdout == b""
@@ -148,7 +187,7 @@ def test_terminal_sees_no_control_characters(cli, session):
 
 
 @pytest.mark.parametrize("words, said", [
-    ([], "usage"), (["frobnicate"], "new, ls, show, rm"), (["ls", "--nope"], "--json"), (["show"], "ID"),
+    ([], "usage"), (["frobnicate"], "new, ls, show, set, rm"), (["ls", "--nope"], "--json"), (["show"], "ID"),
     (["new", "--size", "big"], "WIDTHxHEIGHT"), (["new", "--label", "x"], "NAME=VALUE"), (["new", "--ttl", "soon"], "1.."),
     (["show", "../x"], "lower-case"), (["act", "s1"], "-f FILE"), (["new", "--spec", "/nonexistent"], "No such file"),
     (["--server", "gopher://x", "ls"], "http://"), (["--token-file", "/nonexistent", "ls"], "No such file"),
@@ -159,7 +198,7 @@ def test_wrong_usage(cli, words, said):
 
 def test_help(cli):
     shown = cli.run("--help").stdout.decode()
-    for name in ("new", "ls", "show", "rm", "shot", "act", "exec", "image build", "image ls", "token"):
+    for name in ("new", "ls", "show", "set", "rm", "grant", "grants", "revoke", "shot", "act", "exec", "image build", "image ls", "token"):
         assert f"  {name} " in shown
         assert cli.run(*name.split(), "--help").stdout.decode().startswith(f"usage: glovebox {name} ")
     assert cli.run("--version").stdout.startswith(b"glovebox ")

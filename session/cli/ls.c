@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* ls: the list of sessions. */
+#include <string.h>
+
+#include "session/base/json.h"
+#include "session/base/util.h"
+#include "session/cli/commands.h"
+#include "session/cli/show.h"
+
+static void show_row(const json_t *session)
+{
+	const json_t *display = json_object_get(session, "display");
+	json_auto_t *size = json_sprintf("%dx%d", (int)json_integer_value(json_object_get(display, "width")),
+	                                 (int)json_integer_value(json_object_get(display, "height")));
+
+	show_value(stdout, json_object_get(session, "id"), 18);
+	show_value(stdout, json_object_get(session, "state"), 10);
+	show_value(stdout, json_object_get(session, "image"), 14);
+	show_value(stdout, size, 11);
+	show_value(stdout, json_object_get(session, "expires_at"), 26);
+	show_value(stdout, json_object_get(session, "labels"), 0);
+	putchar('\n');
+}
+
+static const struct arg_option ls_options[] = {
+	{"all", 'a', NULL, false, "also the sessions that have ended"},
+	{"state", 0, "STATE", false, "those in this state, or in one of several: ready,ended"},
+	{"label", 0, "K=V", true, "those with this label"},
+	{"image", 0, "NAME", false, "those of this image"},
+	{"owner", 0, "NAME", false, "those that this key made"},
+};
+
+static void leave_out_ended(json_t *sessions)
+{
+	for (size_t i = json_array_size(sessions); i-- > 0;) {
+		const char *state = json_string_value(json_object_get(json_array_get(sessions, i), "state"));
+
+		if (state && (strcmp(state, "ended") == 0 || strcmp(state, "failed") == 0))
+			json_array_remove(sessions, i);
+	}
+}
+
+/* Adds a parameter to a path, both parts of its name and its value percent-encoded. */
+static void add_parameter(char **path, const char *prefix, const char *name, const char *value)
+{
+	auto_free char *safe_name = cli_encode(name), *safe_value = cli_encode(value);
+	char *longer = util_printf("%s%c%s%s=%s", *path, strchr(*path, '?') ? '&' : '?', prefix, safe_name, safe_value);
+
+	free(*path);
+	*path = longer;
+}
+
+static int make_path(const struct args *args, char **out, struct err *e)
+{
+	static const char *const same[] = {"state", "image", "owner"};
+	auto_free char *path = util_strdup("/v1/sessions");
+	const char *pair;
+	size_t at = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(same); i++)
+		if (args_get(args, same[i]))
+			add_parameter(&path, "", same[i], args_get(args, same[i]));
+	while ((pair = args_next(args, "label", &at))) {
+		auto_free char *name = NULL;
+		const char *value;
+
+		if (cli_read_pair(pair, "label", &name, &value, e))
+			return -1;
+		add_parameter(&path, "label.", name, value);
+	}
+	*out = steal_ptr(&path);
+	return 0;
+}
+
+static int run_ls(struct cli *cli)
+{
+	auto_free char *path = NULL;
+	auto_reply reply = {0};
+	const json_t *session;
+	struct err e = {0};
+	size_t i;
+	int status;
+
+	if (make_path(&cli->args, &path, &e))
+		return cli_fail(cli, CLI_USAGE, &e);
+	status = cli_call(cli, "GET", path, NULL, &reply);
+	if (status != CLI_DONE)
+		return status;
+	if (!args_get(&cli->args, "all") && !args_get(&cli->args, "state"))
+		leave_out_ended(json_object_get(reply.json, "sessions"));
+	if (cli->json) {
+		show_json(reply.json);
+		return CLI_DONE;
+	}
+	printf("%-18s%-10s%-14s%-11s%-26s%s\n", "ID", "STATE", "IMAGE", "DISPLAY", "EXPIRES", "LABELS");
+	json_array_foreach(json_object_get(reply.json, "sessions"), i, session)
+		show_row(session);
+	return CLI_DONE;
+}
+
+const struct cli_command ls_sessions = {
+	"ls", "[--all] [--state STATE] [--label K=V]…", "list the sessions", ls_options, ARRAY_LEN(ls_options), 0, 0, ARGS_MAX, run_ls,
+};
