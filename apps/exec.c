@@ -137,8 +137,10 @@ static int wait_for_end(struct running *running, struct action_run *run, struct 
 	}
 	timed_out = why.code == ERR_TIMEOUT;
 	spawner_signal(running->process, SIGKILL);
-	if (timed_out)
-		(void)spawner_wait_end(running->process, util_now_ms() + LIMIT_KILL_MS, NULL);
+	/* Also for a call that was cancelled: whoever stops it, or freezes the jail after that, finds it ended. */
+	co_shield();
+	(void)spawner_wait_end(running->process, util_now_ms() + LIMIT_KILL_MS, NULL);
+	co_unshield();
 	put_result(running, run->result, timed_out);
 	if (timed_out && own_ms <= run->deadline_ms)
 		return 0;

@@ -365,11 +365,11 @@ void cgroup_seat_finish(struct cgroup_seat *seat)
 	seat->n_v1 = 0;
 }
 
-int cgroup_open_v2(struct cgroups *cgroups, const char *path, int *fd, struct err *e)
+int cgroup_open_v2(struct cgroups *cgroups, const char *path, int access, int *fd, struct err *e)
 {
 	for (int i = 0; i < cgroups->n; i++)
 		if (cgroups->all[i].version == 2) {
-			int opened = openat(cgroups->all[i].dir, path, O_WRONLY | O_CLOEXEC);
+			int opened = openat(cgroups->all[i].dir, path, access | O_CLOEXEC);
 
 			if (opened < 0)
 				return err_sys(e, "opening %s", path);

@@ -85,7 +85,7 @@ bool cgroup_remove_session(struct cgroups *cgroups, const char *session);
 int cgroup_seat_init(struct cgroup_seat *seat, struct cgroups *cgroups, const char *path, struct err *e);
 void cgroup_seat_finish(struct cgroup_seat *seat);
 
-/* Opens a v2 file ("ID/desk/jail/apps/cgroup.freeze") for writing: -1 with ERR_UNSUPPORTED where there is no v2. */
-int cgroup_open_v2(struct cgroups *cgroups, const char *path, int *fd, struct err *e);
+/* Opens a v2 file ("ID/desk/jail/apps/cgroup.freeze") for O_WRONLY or O_RDONLY: -1 with ERR_UNSUPPORTED where there is no v2. */
+int cgroup_open_v2(struct cgroups *cgroups, const char *path, int access, int *fd, struct err *e);
 
 #endif

@@ -80,6 +80,8 @@
 #define LIMIT_LINK_BYTES (512 * 1024)         /* of a stage's reply, waiting in the front for its reader */
 #define LIMIT_STATE_MS 5000                   /* a stage's answer about itself */
 #define LIMIT_USAGE_MS 1000                   /* the warden's answer about what sessions use */
+#define LIMIT_PAUSE_MS 5000                   /* the running act's end, before its session is frozen */
+#define LIMIT_FREEZE_MS 2000                  /* from then until all processes of the session stand still */
 #define LIMIT_END_MS 5000                     /* a stage's tidy end, before its processes are killed */
 #define LIMIT_ENDED_SESSIONS 256              /* sessions that have ended and are still listed */
 #define LIMIT_ENDED_MS 3600000                /* for so long */

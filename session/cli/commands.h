@@ -6,6 +6,7 @@
 #include "session/cli/cli.h"
 
 extern const struct cli_command session_new, session_show, session_rm;             /* session.c */
+extern const struct cli_command session_pause, session_resume;                     /* session.c */
 extern const struct cli_command ls_sessions;                                       /* ls.c */
 extern const struct cli_command set_session;                                       /* set.c */
 extern const struct cli_command grant_make, grant_ls, grant_revoke;                /* grant.c */

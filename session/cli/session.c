@@ -186,6 +186,38 @@ const struct cli_command session_show = {
 	"show", "ID", "show one session", NULL, 0, 1, 1, ARGS_MAX, run_show,
 };
 
+static int switch_one(struct cli *cli, const char *rest)
+{
+	auto_free char *path = NULL;
+	auto_reply reply = {0};
+	struct err e = {0};
+	int status;
+
+	if (cli_session_path(cli->args.words[0], rest, &path, &e))
+		return cli_fail(cli, CLI_USAGE, &e);
+	status = cli_call(cli, "POST", path, NULL, &reply);
+	if (status == CLI_DONE && cli->json)
+		show_json(reply.json);
+	return status;
+}
+
+static int run_pause(struct cli *cli)
+{
+	return switch_one(cli, "/pause");
+}
+
+static int run_resume(struct cli *cli)
+{
+	return switch_one(cli, "/resume");
+}
+
+const struct cli_command session_pause = {
+	"pause", "ID", "stop what runs in a session and freeze its processes", NULL, 0, 1, 1, ARGS_MAX, run_pause,
+};
+const struct cli_command session_resume = {
+	"resume", "ID", "let a paused session go on", NULL, 0, 1, 1, ARGS_MAX, run_resume,
+};
+
 static int remove_one(struct cli *cli, const char *id)
 {
 	auto_free char *path = NULL;

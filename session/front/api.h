@@ -29,6 +29,8 @@ int api_act(struct request *request, struct err *e);
 int api_cancel(struct request *request, struct err *e);
 int api_events(struct request *request, struct err *e);
 int api_screenshot(struct request *request, struct err *e);
+int api_pause(struct request *request, struct err *e);
+int api_resume(struct request *request, struct err *e);
 
 /* Tokens of a session (api_tokens.c). */
 int api_make_token(struct request *request, struct err *e);

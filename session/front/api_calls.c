@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The routes that a session's stage answers. */
+#include "session/base/json.h"
 #include "session/base/limits.h"
 #include "session/base/util.h"
 #include "session/front/api.h"
 #include "session/front/calls.h"
+#include "session/front/describe.h"
 #include "session/front/metrics.h"
 #include "session/front/request.h"
 
@@ -12,7 +14,7 @@
 
 int calls_check_ended(const struct session *session, struct err *e)
 {
-	if (session->state == SESSION_STARTING || session->state == SESSION_READY)
+	if (session->state == SESSION_STARTING || session_serves(session))
 		return 0;
 	return err_set(e, ERR_GONE, NULL, "the session is %s: %s", session_state_name(session->state), session->reason);
 }
@@ -39,10 +41,10 @@ int calls_ask_state(struct request *request, json_t **state, struct err *e)
 	struct stage_call call = {
 		.name = "state", .role = role_name(request->who.role), .token = request->who.name, .request_id = request->id};
 
-	if (session->state != SESSION_READY || stage_ask(session->stage, &call, util_now_ms() + LIMIT_STATE_MS, state, e) == 0)
+	if (!session_serves(session) || stage_ask(session->stage, &call, util_now_ms() + LIMIT_STATE_MS, state, e) == 0)
 		return 0;
 	(void)calls_explain_end(session, e);
-	return session->state == SESSION_READY ? -1 : 0;
+	return session_serves(session) ? -1 : 0;
 }
 
 /* A call that the session must be there for. */
@@ -121,4 +123,35 @@ int api_events(struct request *request, struct err *e)
 int api_screenshot(struct request *request, struct err *e)
 {
 	return relay(request, "screenshot", LIMIT_START_MS, e);
+}
+
+/* Whoever asks to pause or resume may leave: what the stage then did is known all the same. */
+static int switch_session(struct request *request, const char *name, struct err *e)
+{
+	struct session *session = request->session;
+	struct stage_call call = {
+		.name = name, .role = role_name(request->who.role), .token = request->who.name, .request_id = request->id};
+	json_auto_t *state = NULL;
+	int rc;
+
+	if (calls_check_ready(session, e) < 0)
+		return -1;
+	co_shield();
+	rc = stage_ask(session->stage, &call, util_now_ms() + LIMIT_PAUSE_MS + LIMIT_FREEZE_MS + LIMIT_STATE_MS, &state, e);
+	co_unshield();
+	if (rc < 0)
+		return calls_explain_end(session, e);
+	session_take_state(session, form_string(state, "state", ""));
+	reply_json(&request->reply, 200, describe_session(session, state));
+	return 0;
+}
+
+int api_pause(struct request *request, struct err *e)
+{
+	return switch_session(request, "pause", e);
+}
+
+int api_resume(struct request *request, struct err *e)
+{
+	return switch_session(request, "resume", e);
 }

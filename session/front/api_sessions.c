@@ -109,7 +109,7 @@ int api_show(struct request *request, struct err *e)
 	if (calls_ask_state(request, &state, e) < 0)
 		return -1;
 	answer = describe_session(session, state);
-	if (session->state == SESSION_READY && usage_refresh(&request->front->usage, session->ready_ms) == 0)
+	if (session_serves(session) && usage_refresh(&request->front->usage, session->ready_ms) == 0)
 		(void)json_object_set_new(answer, "usage", describe_usage(&session->usage));
 	reply_json(&request->reply, 200, answer);
 	return 0;

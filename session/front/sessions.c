@@ -13,8 +13,8 @@
 #include "session/front/spec.h"
 
 static const char *const state_names[] = {
-	[SESSION_STARTING] = "starting", [SESSION_READY] = "ready", [SESSION_ENDING] = "ending",
-	[SESSION_ENDED] = "ended",       [SESSION_FAILED] = "failed",
+	[SESSION_STARTING] = "starting", [SESSION_READY] = "ready", [SESSION_PAUSED] = "paused",
+	[SESSION_ENDING] = "ending",     [SESSION_ENDED] = "ended", [SESSION_FAILED] = "failed",
 };
 
 /* Why a session ended, as callers see it, and whether it failed. */
@@ -236,7 +236,7 @@ static void on_idle(void *arg)
 	int64_t idle_ms = form_int(session->spec, "idle_s", 0) * 1000;
 
 	session->idle = NULL;
-	if (session->state != SESSION_READY)
+	if (session->state != SESSION_READY) /* a paused one is not idle: it counts anew once it goes on */
 		return;
 	if (session->n_calls == 0 && util_now_ms() - session->used_ms >= idle_ms)
 		session_end(session, "idle");
@@ -290,6 +290,26 @@ void session_is_ready(struct session *session)
 	session_times_changed(session);
 }
 
+bool session_serves(const struct session *session)
+{
+	return session->state == SESSION_READY || session->state == SESSION_PAUSED;
+}
+
+void session_take_state(struct session *session, const char *name)
+{
+	enum session_state state = strcmp(name, state_names[SESSION_PAUSED]) == 0 ? SESSION_PAUSED : SESSION_READY;
+
+	if (!session_serves(session) || session->state == state || strcmp(name, state_names[state]) != 0)
+		return;
+	session->state = state;
+	log_info("session %s is %s", session->id, name);
+	loop_cancel(session->idle);
+	session->idle = NULL;
+	session->used_ms = util_now_ms();
+	arm_idle(session);
+	save(session);
+}
+
 /* Looks for the stage of a session that lived when the front was last up. */
 static void run_restore(void *arg)
 {
@@ -297,8 +317,10 @@ static void run_restore(void *arg)
 	struct err e;
 
 	if (!*session->reason && stage_greet(session->stage, util_now_ms() + LIMIT_STATE_MS, &session->hello, &e) == 0 &&
-	    strcmp(session->hello.state, "ready") == 0) {
+	    (strcmp(session->hello.state, state_names[SESSION_READY]) == 0 ||
+	     strcmp(session->hello.state, state_names[SESSION_PAUSED]) == 0)) {
 		session_is_ready(session);
+		session_take_state(session, session->hello.state);
 		log_info("session %s goes on", session->id);
 	} else {
 		/* It may be half made, half ended, or its stage may hang: whatever there is of it is ended. */

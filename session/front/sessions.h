@@ -16,7 +16,15 @@
 #include "session/front/tokens.h"
 #include "session/front/warden.h"
 
-enum session_state { SESSION_STARTING, SESSION_READY, SESSION_ENDING, SESSION_ENDED, SESSION_FAILED, N_SESSION_STATES };
+enum session_state {
+	SESSION_STARTING,
+	SESSION_READY,
+	SESSION_PAUSED,
+	SESSION_ENDING,
+	SESSION_ENDED,
+	SESSION_FAILED,
+	N_SESSION_STATES
+};
 
 struct session {
 	struct sessions *all;
@@ -81,6 +89,12 @@ void session_is_ready(struct session *session);
 
 /* Its times have changed (expires_ms, the spec's idle_s): both count from now. */
 void session_times_changed(struct session *session);
+
+/* It takes calls: ready, or paused, when its stage refuses most of them. */
+bool session_serves(const struct session *session);
+
+/* What the stage of one that serves says of itself ("ready", "paused") is true. A paused one is not idle. */
+void session_take_state(struct session *session, const char *state);
 
 /* Begins its end, unless that has begun: the stage tidies up (bounded), then the warden ends it. `reason` is kept. */
 void session_end(struct session *session, const char *reason);

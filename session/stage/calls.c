@@ -9,9 +9,11 @@
 #include "session/stage/act.h"
 #include "session/stage/keyed.h"
 #include "session/stage/looks.h"
+#include "session/stage/pause.h"
 
 #define ANYBODY (ROLE_AGENT | ROLE_VIEWER | ROLE_CONTROLLER | ROLE_OPERATOR | ROLE_OWNER | ROLE_SERVER)
 #define HANDS (ROLE_AGENT | ROLE_OPERATOR | ROLE_OWNER)
+#define WATCH (ROLE_CONTROLLER | ROLE_OPERATOR | ROLE_OWNER)
 
 struct call_row {
 	const char *name;
@@ -81,6 +83,22 @@ static void handle_events(struct stage *stage, struct call *call)
 	events_call(stage->events, call);
 }
 
+static void handle_pause(struct stage *stage, struct call *call)
+{
+	struct err e;
+	int rc = pause_begin(stage, call, &e);
+
+	answer(call, rc, stage_describe(stage), &e);
+}
+
+static void handle_resume(struct stage *stage, struct call *call)
+{
+	struct err e;
+	int rc = pause_end(stage, call, &e);
+
+	answer(call, rc, stage_describe(stage), &e);
+}
+
 static const struct call_row rows[] = {
 	{"open", ROLE_SERVER, false, handle_open},
 	{"start", ROLE_SERVER, false, handle_start},
@@ -90,6 +108,8 @@ static const struct call_row rows[] = {
 	{"screenshot", HANDS, true, looks_call},
 	{"events", ANYBODY, false, handle_events},
 	{"cancel", HANDS, false, handle_cancel},
+	{"pause", WATCH, false, handle_pause},
+	{"resume", WATCH, false, handle_resume},
 };
 
 static const struct call_row *find(const struct call *call, struct err *e)

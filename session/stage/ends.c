@@ -4,32 +4,45 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "session/base/ipc.h"
 #include "session/base/util.h"
 
-/* Where the descriptor of a label goes. NULL: this version has no use for it. */
-static int *place_of(struct ends *ends, uint32_t kind)
+/* The labels that this version has a use for, and where their descriptors go. */
+static const struct place {
+	enum stage_label_kind kind;
+	const char *name;
+	size_t at; /* in struct ends */
+	bool required;
+} places[] = {
+	{STAGE_INIT, "", offsetof(struct ends, init_fd), true},
+	{STAGE_PROC, "", offsetof(struct ends, proc_fd), true},
+	{STAGE_JOURNAL, "", offsetof(struct ends, journal_fd), true},
+	{STAGE_SESSION_JSON, "", offsetof(struct ends, session_json_fd), true},
+	{STAGE_SWITCH, "jail/freeze", offsetof(struct ends, freeze_fd), false},
+	{STAGE_SWITCH, "jail/events", offsetof(struct ends, frozen_fd), false},
+};
+
+static int *fd_at(struct ends *ends, const struct place *place)
 {
-	switch (kind) {
-	case STAGE_INIT:
-		return &ends->init_fd;
-	case STAGE_PROC:
-		return &ends->proc_fd;
-	case STAGE_JOURNAL:
-		return &ends->journal_fd;
-	case STAGE_SESSION_JSON:
-		return &ends->session_json_fd;
-	default:
-		return NULL;
-	}
+	return (int *)(void *)((char *)ends + place->at);
+}
+
+static int *place_of(struct ends *ends, const struct stage_label *label)
+{
+	for (size_t i = 0; i < ARRAY_LEN(places); i++)
+		if ((uint32_t)places[i].kind == label->kind && strncmp(places[i].name, label->name, sizeof(label->name)) == 0)
+			return fd_at(ends, &places[i]);
+	return NULL;
 }
 
 static int start(struct ends *ends, const struct stage_label *label, struct err *e)
 {
-	if (ends->init_fd < 0 || ends->proc_fd < 0 || ends->journal_fd < 0 || ends->session_json_fd < 0)
-		return err_set(e, ERR_INTERNAL, NULL, "the warden did not hand over everything");
+	for (size_t i = 0; i < ARRAY_LEN(places); i++)
+		if (places[i].required && *fd_at(ends, &places[i]) < 0)
+			return err_set(e, ERR_INTERNAL, NULL, "the warden did not hand over everything");
 	if (strnlen(label->session, SESSION_ID_SIZE) != SESSION_ID_LEN)
 		return err_set(e, ERR_INTERNAL, NULL, "the warden named no session");
 	memcpy(ends->session, label->session, sizeof(ends->session));
@@ -58,7 +71,7 @@ static int receive(struct ends *ends, int warden_fd, struct err *e)
 		return err_set(e, ERR_INTERNAL, NULL, "a label of the warden breaks the form");
 	if (label.kind == STAGE_START)
 		return start(ends, &label, e) < 0 ? -1 : 1;
-	place = place_of(ends, label.kind);
+	place = place_of(ends, &label);
 	if (place && *place < 0)
 		*place = steal_fd(&fd);
 	return 0;
@@ -69,7 +82,9 @@ int ends_receive(struct ends *ends, int warden_fd, struct err *e)
 	struct pollfd channel = {.fd = warden_fd, .events = POLLIN};
 	int rc;
 
-	*ends = (struct ends){.display = ":0", .init_fd = -1, .proc_fd = -1, .journal_fd = -1, .session_json_fd = -1};
+	*ends = (struct ends){.display = ":0"};
+	for (size_t i = 0; i < ARRAY_LEN(places); i++)
+		*fd_at(ends, &places[i]) = -1;
 	do {
 		if (poll(&channel, 1, -1) < 0 && errno != EINTR) {
 			rc = err_sys(e, "waiting for the warden");
@@ -84,11 +99,6 @@ int ends_receive(struct ends *ends, int warden_fd, struct err *e)
 
 void ends_close(struct ends *ends)
 {
-	int *const fds[] = {&ends->init_fd, &ends->proc_fd, &ends->journal_fd, &ends->session_json_fd};
-
-	for (size_t i = 0; i < ARRAY_LEN(fds); i++)
-		if (*fds[i] >= 0) {
-			util_close_fd(fds[i]);
-			*fds[i] = -1;
-		}
+	for (size_t i = 0; i < ARRAY_LEN(places); i++)
+		util_close_fd(fd_at(ends, &places[i]));
 }

@@ -7,7 +7,7 @@
  * front relays the body without reading it. Connections are kept and reused; closing one cancels the call that runs on it, unless the
  * call has a key: then it runs on, and its caller comes back for the answer (keyed.h). "running" of HELLO are the calls of that kind.
  *
- * HELLO  {"session":ID,"episode":N,"epoch":N,"state":"starting|ready|…","holder":"agent","parked":[],"running":[REQUEST-ID…]}
+ * HELLO  {"session":ID,"episode":N,"epoch":N,"state":"starting|ready|paused|…","holder":"agent","parked":[],"running":[REQUEST-ID…]}
  * CALL   {"call":NAME,"role":"agent|viewer|controller|operator|owner|server","token":ID,"request_id":TEXT,"key":TEXT,"query":{…}}
  * REPLY  {"status":N,"type":MEDIA-TYPE,"headers":{NAME:VALUE},"counts":{…}}
  *        counts, for the front's metrics: {"refused":CODE}, or of an act that was begun {"ok":BOOL,"actions":{NAME:[OK,FAILED]}}
@@ -20,6 +20,8 @@
  *   screenshot  –   query: format region space cursor; a picture with the Glovebox-* headers
  *   events      –   query: last_event_id; text/event-stream, which goes on until the session ends or either side closes (events.h)
  *   cancel      –   stops the running act; {"cancelled":BOOL}
+ *   pause       –   freezes the app jail; what runs is cancelled; the state object
+ *   resume      –   lets it go on; the state object
  *   end         {"reason":TEXT} or –   releases what is held, closes the journal with the reason; only role server; {}
  * A refusal is a REPLY with a 4xx or 5xx status and an application/problem+json body.
  */

@@ -303,6 +303,8 @@ int stage_check_ready(const struct stage *stage, struct err *e)
 	}
 	if (stage->state == STAGE_IS_STARTING)
 		return err_set(e, ERR_NOT_READY, NULL, "the session is still starting");
+	if (stage->state == STAGE_IS_PAUSED)
+		return err_set(e, ERR_PAUSED, NULL, "the session is paused, until somebody who may resumes it");
 	return err_set(e, ERR_GONE, NULL, "%s", stage->reason);
 }
 
@@ -316,7 +318,7 @@ json_t *stage_at(const struct stage *stage, uint64_t frame)
 
 static const char *state_name(const struct stage *stage)
 {
-	static const char *const names[] = {"starting", "ready", "ended", "failed"};
+	static const char *const names[] = {"starting", "ready", "paused", "ended", "failed"};
 
 	return names[stage->state];
 }

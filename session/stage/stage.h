@@ -2,7 +2,7 @@
 /*
  * One session: its display, hands and apps joined, from open to its end.
  *
- * starting → ready → ended, or failed from either. A part that dies (X, init) makes it failed; the warden ends its processes. A part
+ * starting → ready ⇄ paused → ended, or failed from any. A part that dies (X, init) makes it failed; the warden ends its processes. A part
  * that lives but is of no use any more the warden cannot see: then the stage ends itself after LIMIT_FAILED_MS.
  * One thread; open and start run in coroutines.
  */
@@ -20,7 +20,7 @@
 #include "session/stage/records.h"
 #include "session/stage/turns.h"
 
-enum stage_state { STAGE_IS_STARTING, STAGE_IS_READY, STAGE_IS_ENDED, STAGE_IS_FAILED };
+enum stage_state { STAGE_IS_STARTING, STAGE_IS_READY, STAGE_IS_PAUSED, STAGE_IS_ENDED, STAGE_IS_FAILED };
 
 struct stage {
 	struct loop *loop;
@@ -69,7 +69,7 @@ void stage_end(struct stage *stage, const char *reason);
 /* The session has failed, once. The loop stops in a while. */
 void stage_fail(struct stage *stage, const char *reason);
 
-/* 0 when the session takes work, else -1 with the refusal: ERR_NOT_READY, ERR_GONE with the reason, or ERR_BUSY when answers pile up
+/* 0 when the session takes work, else -1 with the refusal: ERR_NOT_READY, ERR_PAUSED, ERR_GONE with the reason, or ERR_BUSY when answers pile up
  * that nobody reads. */
 int stage_check_ready(const struct stage *stage, struct err *e);
 

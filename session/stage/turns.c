@@ -57,9 +57,19 @@ void turns_pass(struct turns *turns)
 	struct turn *next = turns->first;
 
 	turns->running = NULL;
-	if (!next)
+	if (!next) {
+		co_signal(&turns->none);
 		return;
+	}
 	leave(turns, next);
 	turns->running = next->co;
 	co_signal(&next->granted);
+}
+
+int turns_wait_none(struct turns *turns, int64_t deadline_ms, struct err *e)
+{
+	while (turns->running)
+		if (co_wait_event(&turns->none, deadline_ms, e) < 0)
+			return -1;
+	return 0;
 }

@@ -16,6 +16,7 @@ struct turns {
 	struct co *running; /* NULL: nobody's turn */
 	struct turn *first; /* those that wait */
 	size_t n_waiting;
+	struct co_event none; /* signalled when the last one has passed */
 };
 
 /*
@@ -26,5 +27,8 @@ int turns_take(struct turns *turns, int64_t deadline_ms, struct err *e);
 
 /* Ends this coroutine's turn; the next one has it at once. */
 void turns_pass(struct turns *turns);
+
+/* Waits until it is nobody's turn and none waits, without taking it. Errors: ERR_TIMEOUT, ERR_CANCELLED. */
+int turns_wait_none(struct turns *turns, int64_t deadline_ms, struct err *e);
 
 #endif

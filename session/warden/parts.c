@@ -26,15 +26,17 @@
 #define STAGE_LOG_BYTES (16 * 1024 * 1024)
 #define HASH_IN_NAME 12 /* digits of an image's hash in its folder's name */
 
-/* Files that the stage can write to. */
+/* Files that the stage can write to, and one that tells it what came of it. */
 static const struct {
 	const char *name, *file;
+	int access;
 } SWITCHES[] = {
-	{"jail/freeze", "desk/jail/cgroup.freeze"},
-	{"apps/freeze", "desk/jail/apps/cgroup.freeze"},
-	{"apps/kill", "desk/jail/apps/cgroup.kill"},
-	{"agent/freeze", "desk/jail/agent/cgroup.freeze"},
-	{"agent/kill", "desk/jail/agent/cgroup.kill"},
+	{"jail/freeze", "desk/jail/cgroup.freeze", O_WRONLY},
+	{"jail/events", "desk/jail/cgroup.events", O_RDONLY},
+	{"apps/freeze", "desk/jail/apps/cgroup.freeze", O_WRONLY},
+	{"apps/kill", "desk/jail/apps/cgroup.kill", O_WRONLY},
+	{"agent/freeze", "desk/jail/agent/cgroup.freeze", O_WRONLY},
+	{"agent/kill", "desk/jail/agent/cgroup.kill", O_WRONLY},
 };
 
 static const char *const LEAVES[INIT_N_GROUPS] = {
@@ -157,7 +159,7 @@ static int send_groups(const struct session *session, int *end, struct err *e)
 		char path[96];
 
 		(void)snprintf(path, sizeof(path), "%s/%s/cgroup.procs", session->id, LEAVES[group]);
-		if (cgroup_open_v2(session->warden->cgroups, path, &procs, e) < 0 || ipc_send(ours, &group, 1, &procs, 1, e) < 0)
+		if (cgroup_open_v2(session->warden->cgroups, path, O_WRONLY, &procs, e) < 0 || ipc_send(ours, &group, 1, &procs, 1, e) < 0)
 			return -1;
 	}
 	return 0;
@@ -171,7 +173,7 @@ static int open_base(const struct session *session, int *fd, struct err *e)
 	if (!(session->isolation & ISOLATION_FREEZE))
 		return 0;
 	(void)snprintf(path, sizeof(path), "%s/%s/cgroup.procs", session->id, LEAVES[INIT_GROUP_BASE]);
-	return cgroup_open_v2(session->warden->cgroups, path, fd, e);
+	return cgroup_open_v2(session->warden->cgroups, path, O_WRONLY, fd, e);
 }
 
 int parts_start_apps(struct session *session, const struct child_ops *ops, struct err *e)
@@ -253,7 +255,8 @@ static int hand_switches(struct session *session, struct err *e)
 		char path[96];
 
 		(void)snprintf(path, sizeof(path), "%s/%s", session->id, SWITCHES[i].file);
-		if (cgroup_open_v2(session->warden->cgroups, path, &fd, e) < 0 || hand(session, STAGE_SWITCH, SWITCHES[i].name, &fd, e) < 0)
+		if (cgroup_open_v2(session->warden->cgroups, path, SWITCHES[i].access, &fd, e) < 0 ||
+		    hand(session, STAGE_SWITCH, SWITCHES[i].name, &fd, e) < 0)
 			return -1;
 	}
 	return 0;

@@ -52,6 +52,15 @@ def test_life_of_a_session(cli):
     assert cli.json("show", "s" + "a" * 15, status=REFUSED)["code"] == "not_found"
 
 
+def test_pause_and_resume(cli, session):
+    assert cli.run("pause", session.id).stdout == b""
+    assert "paused" in cli.run("ls").stdout.decode()
+    assert cli.json("exec", session.id, "--", "true", status=REFUSED)["code"] == "paused"
+    assert cli.json("resume", session.id)["state"] == "ready"
+    cli.run("exec", session.id, "--", "true")
+    assert cli.json("pause", "s" + "a" * 15, status=REFUSED)["code"] == "not_found"
+
+
 def test_new_takes_a_spec_and_options_over_it(cli, tmp_path):
     spec = tmp_path / "spec.json"
     spec.write_text(json.dumps({"image": "no-such-image", "labels": {"a": "1", "b": "1"}}))
@@ -187,7 +196,7 @@ def test_terminal_sees_no_control_characters(cli, session):
 
 
 @pytest.mark.parametrize("words, said", [
-    ([], "usage"), (["frobnicate"], "new, ls, show, set, rm"), (["ls", "--nope"], "--json"), (["show"], "ID"),
+    ([], "usage"), (["frobnicate"], "new, ls, show, set, pause, resume, rm"), (["ls", "--nope"], "--json"), (["show"], "ID"),
     (["new", "--size", "big"], "WIDTHxHEIGHT"), (["new", "--label", "x"], "NAME=VALUE"), (["new", "--ttl", "soon"], "1.."),
     (["show", "../x"], "lower-case"), (["act", "s1"], "-f FILE"), (["new", "--spec", "/nonexistent"], "No such file"),
     (["--server", "gopher://x", "ls"], "http://"), (["--token-file", "/nonexistent", "ls"], "No such file"),

@@ -18,6 +18,7 @@ CONTRACT = {
         "GET /v1 · GET /v1/actions · GET /v1/sessions · GET /v1/sessions/{id} · GET /v1/sessions/{id}/events",
     "agent owner operator": "POST /v1/sessions/{id}/act · POST /v1/sessions/{id}/cancel · GET /v1/sessions/{id}/screenshot",
     "agent controller owner operator": "DELETE /v1/sessions/{id}",
+    "controller owner operator": "POST /v1/sessions/{id}/pause · POST /v1/sessions/{id}/resume",
     "owner operator":
         "POST /v1/sessions · GET /v1/images · PATCH /v1/sessions/{id} · "
         "POST /v1/sessions/{id}/tokens · GET /v1/sessions/{id}/tokens · DELETE /v1/sessions/{id}/tokens/{token}",
@@ -123,7 +124,7 @@ def test_callers_at_another_session(world, walk):
     for (method, path), (role, token) in itertools.product(walk, world.callers.items()):
         if "{id}" not in path or role == "operator":
             continue
-        body = "{}" if method in ("PATCH", "POST") and not path.endswith("cancel") else None
+        body = "{}" if method in ("PATCH", "POST") and not path.endswith(("cancel", "pause", "resume")) else None
         code, problem = status(world, method, fill_in(path, world.other), token, body)
         if role == "owner":
             assert (code, problem.get("code")) == (404, "not_found"), (role, method, path, problem)

@@ -40,6 +40,8 @@ static const struct {
 	{"POST", "/v1/sessions/{id}/cancel", "aow"},
 	{"GET", "/v1/sessions/{id}/events", "avcow"},
 	{"GET", "/v1/sessions/{id}/screenshot", "aow"},
+	{"POST", "/v1/sessions/{id}/pause", "cow"},
+	{"POST", "/v1/sessions/{id}/resume", "cow"},
 	{"POST", "/v1/sessions/{id}/tokens", "ow"},
 	{"GET", "/v1/sessions/{id}/tokens", "ow"},
 	{"DELETE", "/v1/sessions/{id}/tokens/{token}", "ow"},

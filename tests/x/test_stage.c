@@ -27,6 +27,7 @@ static void test_life(void **state)
 	rig_expect_code(fd, 409, "not_ready", "act", "agent", "{\"actions\":[]}");
 	rig_expect_code(fd, 409, "not_ready", "screenshot", "agent", NULL);
 	rig_expect_code(fd, 409, "conflict", "start", "server", NULL);
+	rig_expect_code(fd, 409, "not_ready", "pause", "operator", NULL);
 	json_decref(rig_expect(fd, 200, "open", "server", RIG_SPEC));
 	rig_expect_code(fd, 409, "conflict", "open", "server", RIG_SPEC);
 	rig_expect_code(fd, 409, "not_ready", "act", "agent", "{\"actions\":[]}");
@@ -37,9 +38,15 @@ static void test_life(void **state)
 	assert_int_equal(form_int(json_object_get(described, "display"), "width", 0), RIG_WIDTH);
 	assert_true(form_int(json_object_get(described, "at"), "frame", 0) > 0);
 	json_decref(described);
+	/* It was given no switches. */
+	rig_expect_code(fd, 422, "unsupported", "pause", "operator", NULL);
+	rig_expect_code(fd, 403, "forbidden", "pause", "agent", NULL);
+	json_decref(rig_expect(fd, 200, "resume", "operator", NULL));
 	json_decref(rig_expect(fd, 200, "act", "agent", "{\"actions\":[]}"));
 	json_decref(rig_expect(fd, 200, "end", "server", NULL));
 	rig_expect_code(fd, 503, "session_gone", "act", "agent", "{\"actions\":[]}");
+	rig_expect_code(fd, 503, "session_gone", "pause", "operator", NULL);
+	rig_expect_code(fd, 503, "session_gone", "resume", "operator", NULL);
 	auto_free char *text = rig_journal(rig);
 
 	assert_non_null(strstr(text, "\"event\":\"start\""));
