@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -138,4 +139,18 @@ char *cli_encode(const char *text)
 	}
 	out[len] = '\0';
 	return out;
+}
+
+int cli_beside(const char *rest, char **path, struct err *e)
+{
+	char self[PATH_MAX];
+	ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	const char *slash;
+
+	if (len < 0)
+		return err_sys(e, "this program's own folder cannot be found");
+	self[len] = '\0';
+	slash = strrchr(self, '/');
+	*path = util_printf("%.*s/%s", slash ? (int)(slash - self) : 0, self, rest);
+	return 0;
 }

@@ -56,6 +56,9 @@ int cli_read_pair(const char *pair, const char *option, char **name, const char 
 /* Percent-encoded for one part of a URL; the caller's. */
 char *cli_encode(const char *text);
 
+/* The path of what lies at `rest`, seen from the folder of this program; the caller's. ERR_INTERNAL. */
+int cli_beside(const char *rest, char **path, struct err *e);
+
 /* The whole of a file ("-" is standard input), at most max bytes, NUL-terminated, the caller's. ERR_BAD_REQUEST. */
 int cli_read_file(const char *file, size_t max, char **text, size_t *len, struct err *e);
 

@@ -15,5 +15,9 @@ extern const struct cli_command act_send;                                       
 extern const struct cli_command exec_run;                                          /* exec.c */
 extern const struct cli_command image_build, image_ls;                             /* image.c */
 extern const struct cli_command token_make;                                        /* token.c */
+extern const struct cli_command doctor_look;                                       /* doctor.c */
+
+/* The manifests of an images folder, added to an array in the order of their names; a folder that is not there has none. ERR_BAD_REQUEST. */
+int image_read_manifests(const char *folder, json_t *images, struct err *e);
 
 #endif

@@ -2,7 +2,6 @@
 /* image build, image ls: the images folder of this machine; no server is asked. */
 #include <dirent.h>
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -27,24 +26,6 @@ static const char *images_folder(const struct args *args)
 	return given ? given : DEFAULT_IMAGES;
 }
 
-/* The script of the tree that this program was built in: build/glovebox stands beside images/. */
-static int find_script(char **script, struct err *e)
-{
-	char self[PATH_MAX];
-	ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	char *slash;
-
-	for (int up = 0; len > 0 && up < 2; up++) {
-		self[len] = '\0';
-		slash = strrchr(self, '/');
-		len = slash ? slash - self : 0;
-	}
-	if (len <= 0)
-		return err_sys(e, "the program's own tree cannot be found");
-	*script = util_printf("%.*s/images/build", (int)len, self);
-	return 0;
-}
-
 /* Becomes the script: its progress, its errors and its exit status are those of this command. */
 static int run_build(struct cli *cli)
 {
@@ -53,7 +34,7 @@ static int run_build(struct cli *cli)
 	struct err e = {0};
 	size_t n = 0;
 
-	if (find_script(&script, &e))
+	if (cli_beside("../images/build", &script, &e))
 		return cli_fail(cli, CLI_REFUSED, &e);
 	argv[n++] = script;
 	argv[n++] = "--images";
@@ -90,8 +71,7 @@ static int read_manifest(const char *folder, const char *name, json_t *images, s
 	return 0;
 }
 
-/* The manifests in the order of their names; a folder that is not there has none. */
-static int read_manifests(const char *folder, json_t *images, struct err *e)
+int image_read_manifests(const char *folder, json_t *images, struct err *e)
 {
 	auto_free char *manifests = util_printf("%s/manifests", folder);
 	struct dirent **entries = NULL;
@@ -133,7 +113,7 @@ static int run_ls(struct cli *cli)
 	struct err e = {0};
 	size_t i;
 
-	if (read_manifests(images_folder(&cli->args), json_object_get(answer, "images"), &e))
+	if (image_read_manifests(images_folder(&cli->args), json_object_get(answer, "images"), &e))
 		return cli_fail(cli, CLI_REFUSED, &e);
 	if (cli->json) {
 		show_json(answer);

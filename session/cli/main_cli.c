@@ -9,8 +9,9 @@
 #include "session/cli/commands.h"
 
 static const struct cli_command *const commands[] = {
-	&session_new, &ls_sessions, &session_show, &set_session, &session_pause, &session_resume, &session_rm, &grant_make, &grant_ls,
-	&grant_revoke, &shot_take, &act_send, &exec_run, &image_build, &image_ls, &token_make,
+	&session_new, &ls_sessions, &session_show, &set_session, &session_pause, &session_resume, &session_rm,
+	&grant_make, &grant_ls, &grant_revoke, &shot_take, &act_send, &exec_run, &image_build, &image_ls, &token_make,
+	&doctor_look,
 };
 
 static const struct arg_option common[] = {

@@ -19,6 +19,7 @@
 #include "session/warden/notify.h"
 #include "session/warden/options.h"
 #include "session/warden/prepare.h"
+#include "session/warden/probe.h"
 #include "session/warden/session.h"
 #include "session/warden/settle.h"
 #include "session/warden/token.h"
@@ -225,6 +226,10 @@ int main(int argc, char **argv)
 	if (options_parse(&options, argc, argv, &e) < 0) {
 		fprintf(stderr, "gloveboxd: %s\n%s", e.msg, options_help);
 		return EXIT_USAGE;
+	}
+	if (options.wish == OPTIONS_PROBE) {
+		probe_run(&options, stdout);
+		return EXIT_SUCCESS;
 	}
 	if (options.wish != OPTIONS_RUN && options.wish != OPTIONS_CHECK_CONFIG) {
 		fputs(options.wish == OPTIONS_VERSION ? "gloveboxd " GLOVEBOX_VERSION "\n" : options_help, stdout);

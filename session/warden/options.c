@@ -16,6 +16,7 @@ const char options_help[] =
 	"  --config FILE       keys with their quotas, names of hosts, defaults: JSON, see README.md\n"
 	"  --check-config      check the file of --config, and do nothing else\n"
 	"  --ceilings FILE     limits that no session gets past, lines of \"key = value\"\n"
+	"  --probe             look what this host can and cannot do, for `glovebox doctor`, and do nothing else\n"
 	"  --version, --help\n"
 	"It stays in the foreground, prints READY and its address when it serves, and ends with everything in it at SIGTERM or SIGINT.\n";
 
@@ -31,6 +32,7 @@ static const struct option_row {
 	{"--config", true, offsetof(struct options, config), OPTIONS_RUN},
 	{"--check-config", false, 0, OPTIONS_CHECK_CONFIG},
 	{"--ceilings", true, offsetof(struct options, ceilings), OPTIONS_RUN},
+	{"--probe", false, 0, OPTIONS_PROBE},
 	{"--version", false, 0, OPTIONS_VERSION},
 	{"--help", false, 0, OPTIONS_HELP},
 };

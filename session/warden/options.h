@@ -8,7 +8,7 @@
 /* Pointers into argv, or the defaults; NULL where there is none. */
 struct options {
 	const char *listen, *state, *images, *config, *ceilings;
-	enum options_wish { OPTIONS_RUN, OPTIONS_CHECK_CONFIG, OPTIONS_VERSION, OPTIONS_HELP } wish;
+	enum options_wish { OPTIONS_RUN, OPTIONS_CHECK_CONFIG, OPTIONS_PROBE, OPTIONS_VERSION, OPTIONS_HELP } wish;
 };
 
 /* Reads the command line: "--name VALUE" or "--name=VALUE". The last of several holds. -1 for what is

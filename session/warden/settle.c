@@ -5,6 +5,8 @@
 #include <linux/capability.h>
 #include <sched.h>
 #include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -38,6 +40,20 @@ int settle_mounts(struct err *e)
 	if (unshare(CLONE_NEWNS) < 0)
 		return err_sys(e, "a mount namespace");
 	return mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) < 0 ? err_sys(e, "separating the mounts") : 0;
+}
+
+size_t settle_missing_rights(char *out, size_t size)
+{
+	size_t n = 0;
+
+	*out = '\0';
+	for (size_t i = 0; i < ARRAY_LEN(KEPT); i++)
+		if (prctl(PR_CAPBSET_READ, KEPT[i].cap, 0, 0, 0) == 0) {
+			size_t used = strlen(out);
+
+			(void)snprintf(out + used, size - used, "%s%s", n++ ? "; " : "", KEPT[i].why);
+		}
+	return n;
 }
 
 static bool is_kept(unsigned cap)

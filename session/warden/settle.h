@@ -3,6 +3,8 @@
 #ifndef WARDEN_SETTLE_H
 #define WARDEN_SETTLE_H
 
+#include <stddef.h>
+
 #include "session/base/err.h"
 
 /* A mount namespace of its own, in which mounts of the host still arrive but from which none goes out. */
@@ -13,5 +15,8 @@ int settle_mounts(struct err *e);
  * that building jails takes, no_new_privs, and the filter that every process of Glovebox inherits.
  */
 int settle_rights(struct err *e);
+
+/* What the warden could not do for want of a capability: writes what each is for and returns how many. */
+size_t settle_missing_rights(char *out, size_t size);
 
 #endif
