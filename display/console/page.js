@@ -125,7 +125,7 @@ function place(card) {
 function fill(card) {
   const {node, session} = card;
   const labels = Object.entries(session.labels || {}).map(([name, value]) => `${name}=${value}`).join(" ");
-  const note = {starting: "starting…", ready: card.url ? "" : "waiting for a picture…"}[session.state] ?? session.state;
+  const note = {starting: "starting…", ready: card.url ? "" : card.refused || "waiting for a picture…"}[session.state] ?? session.state;
   place(card);
   node.querySelector(".image").textContent = session.image;
   node.querySelector(".state").textContent = session.state;
@@ -168,6 +168,11 @@ async function follow(card) {
         show(card, URL.createObjectURL(await reply.blob()));
         fill(card);
       } catch (error) {
+        if (error instanceof Refused && error.status === 403) {
+          card.refused = "this token shows no pictures"; // and will not later
+          fill(card);
+          return;
+        }
         if (error instanceof Refused && error.status !== 401) {
           card.node.querySelector(".note").textContent = error.message;
         }

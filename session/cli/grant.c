@@ -12,6 +12,7 @@ static const struct arg_option grant_options[] = {
 	{"role", 0, "ROLE", false, "agent, viewer or controller (viewer if not given)"},
 	{"ttl", 0, "SECONDS", false, "it expires after this time; else with the session"},
 	{"name", 0, "NAME", false, "what grants calls it"},
+	{"link", 0, NULL, false, "print a link for a browser instead, good once and within five minutes"},
 };
 
 static int make_grant(const struct args *args, json_t **out, struct err *e)
@@ -31,34 +32,49 @@ static int make_grant(const struct args *args, json_t **out, struct err *e)
 	return 0;
 }
 
+/* The link is the server's as we reach it. */
+static void show_link(const struct cli *cli, const json_t *answer)
+{
+	printf("%s", cli->client.server);
+	show_value(stdout, json_object_get(answer, "link"), 0);
+	putchar('\n');
+}
+
+static void show_grant(const json_t *answer)
+{
+	show_value(stdout, json_object_get(answer, "token"), 0);
+	putchar('\n');
+	fputs("  take it back  glovebox revoke ", stderr);
+	show_value(stderr, json_object_get(answer, "id"), 0);
+	fputs(" (after the session's id)\n", stderr);
+}
+
 /* The token alone goes to standard output, so that TOKEN=$(glovebox grant ID) works. */
 static int run_grant(struct cli *cli)
 {
+	bool is_link = args_get(&cli->args, "link") != NULL;
 	json_auto_t *grant = NULL;
 	auto_free char *path = NULL;
 	auto_reply reply = {0};
 	struct err e = {0};
 	int status;
 
-	if (cli_session_path(cli->args.words[0], "/tokens", &path, &e) || make_grant(&cli->args, &grant, &e))
+	if (cli_session_path(cli->args.words[0], is_link ? "/tickets" : "/tokens", &path, &e) || make_grant(&cli->args, &grant, &e))
 		return cli_fail(cli, CLI_USAGE, &e);
 	status = cli_call(cli, "POST", path, grant, &reply);
 	if (status != CLI_DONE)
 		return status;
-	if (cli->json) {
+	if (cli->json)
 		show_json(reply.json);
-		return CLI_DONE;
-	}
-	show_value(stdout, json_object_get(reply.json, "token"), 0);
-	putchar('\n');
-	fputs("  take it back  glovebox revoke ", stderr);
-	show_value(stderr, json_object_get(reply.json, "id"), 0);
-	fputs(" (after the session's id)\n", stderr);
+	else if (is_link)
+		show_link(cli, reply.json);
+	else
+		show_grant(reply.json);
 	return CLI_DONE;
 }
 
 const struct cli_command grant_make = {
-	"grant", "ID [--role ROLE] [--ttl SECONDS]", "make one more token for a session and print it",
+	"grant", "ID [--role ROLE] [--ttl SECONDS] [--link]", "make one more token for a session and print it",
 	grant_options, ARRAY_LEN(grant_options), 1, 1, ARGS_MAX, run_grant,
 };
 

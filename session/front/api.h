@@ -34,6 +34,7 @@ int api_resume(struct request *request, struct err *e);
 
 /* Tokens of a session (api_tokens.c). */
 int api_make_token(struct request *request, struct err *e);
+int api_make_ticket(struct request *request, struct err *e);
 int api_list_tokens(struct request *request, struct err *e);
 int api_revoke_token(struct request *request, struct err *e);
 

@@ -8,6 +8,7 @@
 #include "session/base/util.h"
 #include "session/front/api.h"
 #include "session/front/assets.h"
+#include "session/front/calls.h"
 #include "session/front/images.h"
 #include "session/front/metrics.h"
 #include "session/front/request.h"
@@ -95,22 +96,43 @@ int api_images(struct request *request, struct err *e)
 }
 
 static const struct field code_fields[] = {
-	{"code", FIELD_STRING, true, 1, 32, NULL, NULL, NULL, NULL, "the code that the server printed: XXXX-XXXX"},
+	{"code", FIELD_STRING, true, 1, 32, NULL, NULL, NULL, NULL, "the code that the server printed, XXXX-XXXX, or a ticket"},
 };
 static const struct form code_form = {code_fields, ARRAY_LEN(code_fields), NULL};
 
+/* A ticket for a token of its session. A wrong one is not slowed down: it cannot be guessed. */
+static int trade_ticket(struct front *front, const struct ticket *ticket, char **token, struct err *e)
+{
+	struct token_info info = {.role = ticket->role, .session = ticket->session, .name = "console",
+	                          .expires_ms = store_now_ms() + ticket->ttl_s * 1000};
+	const struct session *session = sessions_find(&front->sessions, ticket->session);
+
+	if (!session)
+		return err_set(e, ERR_GONE, NULL, "the session of this link has ended");
+	if (calls_check_ended(session, e) < 0)
+		return -1;
+	return tokens_make(front->tokens, &info, token, e);
+}
+
 int api_trade_code(struct request *request, struct err *e)
 {
+	struct front *front = request->front;
 	json_auto_t *body = NULL;
+	struct ticket ticket = {.role = ROLE_OPERATOR, .ttl_s = LIMIT_CONSOLE_TOKEN_MS / 1000};
 	int64_t expires_ms;
+	const char *code;
 	char *token;
+	int rc;
 
-	if (request_form(request, &code_form, &body, e) < 0 ||
-	    tokens_trade(request->front->tokens, form_string(body, "code", ""), &token, &expires_ms, e) < 0)
+	if (request_form(request, &code_form, &body, e) < 0)
+		return -1;
+	code = form_string(body, "code", "");
+	rc = tickets_take(front->tickets, code, store_now_ms(), &ticket) ? trade_ticket(front, &ticket, &token, e)
+	                                                 : tokens_trade(front->tokens, code, &token, &expires_ms, e);
+	if (rc < 0)
 		return -1;
 	reply_json(&request->reply, 200,
-	           json_pack("{s:s, s:s, s:I}", "token", token, "role", role_name(ROLE_OPERATOR), "expires_in_s",
-	                     (json_int_t)(LIMIT_CONSOLE_TOKEN_MS / 1000)));
+	           json_pack("{s:s, s:s, s:I}", "token", token, "role", role_name(ticket.role), "expires_in_s", (json_int_t)ticket.ttl_s));
 	secret_wipe(token);
 	return 0;
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The routes of a session's tokens. */
+#include <string.h>
+
 #include "session/base/json.h"
 #include "session/base/limits.h"
 #include "session/base/log.h"
@@ -49,6 +51,34 @@ int api_make_token(struct request *request, struct err *e)
 	(void)json_object_set_new(answer, "token", json_string(token));
 	secret_wipe(token);
 	reply_json(&request->reply, 201, answer);
+	return 0;
+}
+
+static const struct field ticket_fields[] = {
+	{"for", FIELD_ENUM, false, 0, 0, "console", NULL, NULL, "\"console\"", "where it is used: the page at /"},
+	{"role", FIELD_ENUM, true, 0, 0, "agent viewer controller", NULL, NULL, NULL, "of the token that it is traded for"},
+	{"ttl_s", FIELD_INT, false, 1, LIMIT_CONSOLE_TOKEN_MS / 1000, NULL, NULL, "s", "43200", "life of that token"},
+};
+static const struct form ticket_form = {ticket_fields, ARRAY_LEN(ticket_fields), NULL};
+
+int api_make_ticket(struct request *request, struct err *e)
+{
+	json_auto_t *body = NULL;
+	struct ticket ticket;
+	char *text;
+
+	if (request_form(request, &ticket_form, &body, e) < 0 || calls_check_ended(request->session, e) < 0)
+		return -1;
+	ticket = (struct ticket){.role = role_from_name(form_string(body, "role", "")),
+	                         .ttl_s = form_int(body, "ttl_s", LIMIT_CONSOLE_TOKEN_MS / 1000)};
+	memcpy(ticket.session, request->session->id, sizeof(ticket.session));
+	if (tickets_make(request->front->tickets, &ticket, store_now_ms(), &text, e) < 0)
+		return -1;
+	log_info("session %s: a link of role %s was made", ticket.session, role_name(ticket.role));
+	reply_json(&request->reply, 201,
+	           json_pack("{s:s, s:s, s:s, s:o, s:o}", "ticket", text, "for", "console", "role", role_name(ticket.role), "link",
+	                     json_sprintf("/#code=%s", text), "expires_at", describe_time(ticket.expires_ms)));
+	secret_wipe(text);
 	return 0;
 }
 

@@ -8,6 +8,7 @@
 #include "session/front/head.h"
 #include "session/front/sessions.h"
 #include "session/front/store.h"
+#include "session/front/tickets.h"
 #include "session/front/tokens.h"
 #include "session/front/usage.h"
 #include "session/front/warden.h"
@@ -26,6 +27,7 @@ struct front {
 	struct config config;
 	struct store *store;
 	struct tokens *tokens;
+	struct tickets *tickets;
 	struct warden *warden;
 	struct sessions sessions;
 	struct usage usage;

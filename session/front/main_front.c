@@ -74,6 +74,7 @@ static int start(struct front *front, const struct warden_ops *ops, struct err *
 		return -1;
 	front->store = store_open(FRONT_STORE, e);
 	front->tokens = front->store ? tokens_create(front->store, hello.operator_token_sha256, e) : NULL;
+	front->tickets = tickets_create();
 	if (!front->tokens || tokens_note_code(front->tokens, hello.code_sha256, e) < 0)
 		return -1;
 	settle_config(front);

@@ -44,6 +44,7 @@ const struct route routes[] = {
 	 "stops what runs and freezes its processes"},
 	{"POST", "/v1/sessions/{id}/resume", ROUTE_WAITS | ROUTE_REPEATABLE, CONTROLLER | MAKER, api_resume, NULL, "lets them go on"},
 	{"POST", "/v1/sessions/{id}/tokens", ROUTE_BODY, MAKER, api_make_token, NULL, "makes one more token for a session"},
+	{"POST", "/v1/sessions/{id}/tickets", ROUTE_BODY, MAKER, api_make_ticket, NULL, "makes a link that opens the console for one session"},
 	{"GET", "/v1/sessions/{id}/tokens", 0, MAKER, api_list_tokens, NULL, "its tokens, but not their text"},
 	{"DELETE", "/v1/sessions/{id}/tokens/{token}", 0, MAKER, api_revoke_token, NULL, "revokes one of them at once"},
 };

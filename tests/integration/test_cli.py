@@ -110,6 +110,8 @@ def test_grants(cli, session, tmp_path):
     cli.run("--token-file", tmp_path / "token", "show", session.id, status=REFUSED)
     assert cli.json("grant", session.id)["role"] == "viewer"
     assert b"/role" in cli.run("grant", session.id, "--role", "king", status=REFUSED).stderr
+    link = cli.run("grant", session.id, "--link").stdout.decode()
+    assert link.startswith(f"{session.api.url}/#code=") and len(link.split("=")[1]) == 24
 
 
 def test_refusals_say_what_where_and_who(cli):

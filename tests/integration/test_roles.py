@@ -21,7 +21,7 @@ CONTRACT = {
     "controller owner operator": "POST /v1/sessions/{id}/pause · POST /v1/sessions/{id}/resume",
     "owner operator":
         "POST /v1/sessions · GET /v1/images · PATCH /v1/sessions/{id} · "
-        "POST /v1/sessions/{id}/tokens · GET /v1/sessions/{id}/tokens · DELETE /v1/sessions/{id}/tokens/{token}",
+        "POST /v1/sessions/{id}/tickets · POST /v1/sessions/{id}/tokens · GET /v1/sessions/{id}/tokens · DELETE /v1/sessions/{id}/tokens/{token}",
     "operator": "GET /metrics",
 }
 ROUTES = {tuple(route.split(" ")): roles.split() for roles, text in CONTRACT.items()

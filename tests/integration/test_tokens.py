@@ -115,6 +115,37 @@ def test_a_stream_of_events_ends_with_its_token(server, session):
         assert len(other.take(4)) == 4
 
 
+def trade(server, code):
+    return Api(server.url, None).call("POST", "/v1/console", {"code": code})
+
+
+def test_a_link_for_a_person(server, session):
+    """One use, this session only, for as long as was said; as the page sends it."""
+    made = server.api.call("POST", f"{session.path}/tickets", {"role": "viewer", "ttl_s": 600})
+    assert made["link"] == f"/#code={made['ticket']}" and len(made["ticket"]) == 23
+    traded = trade(server, made["ticket"].lower().replace("-", ""))
+    assert (traded["role"], traded["expires_in_s"]) == ("viewer", 600)
+    person = Api(server.url, traded["token"])
+    assert [row["id"] for row in person.call("GET", "/v1/sessions")["sessions"]] == [session.id]
+    assert refused(person, "GET", f"{session.path}/screenshot")[:2] == (403, "forbidden")
+    listed = next(row for row in token_list(server, session) if row["name"] == "console")
+    assert (listed["role"], listed["expires_at"] is None) == ("viewer", False)
+    assert refused(Api(server.url, None), "POST", "/v1/console", {"code": made["ticket"]})[:2] == (401, "unauthorized")
+    server.api.call("DELETE", f"{session.path}/tokens/{listed['id']}")
+    assert refused(person, "GET", session.path)[:2] == (401, "unauthorized")
+    assert made["ticket"] not in server.log_text() and traded["token"] not in server.log_text()
+    assert refused(server.api, "POST", f"{session.path}/tickets", {"role": "operator"}) == (400, "bad_field", "/role")
+    assert refused(server.api, "POST", f"{session.path}/tickets", {"role": "viewer", "for": "rfb"}) == (400, "bad_field", "/for")
+
+
+def test_a_link_ends_with_its_session(server, make_session):
+    session = make_session()
+    made = server.api.call("POST", f"{session.path}/tickets", {"role": "agent"})
+    session.end()
+    assert refused(Api(server.url, None), "POST", "/v1/console", {"code": made["ticket"]})[:2] == (503, "session_gone")
+    assert refused(server.api, "POST", f"{session.path}/tickets", {"role": "agent"})[:2] == (503, "session_gone")
+
+
 def test_an_ended_session_gets_no_token(server, make_session):
     session = make_session()
     session.end()

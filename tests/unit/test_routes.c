@@ -43,6 +43,7 @@ static const struct {
 	{"POST", "/v1/sessions/{id}/pause", "cow"},
 	{"POST", "/v1/sessions/{id}/resume", "cow"},
 	{"POST", "/v1/sessions/{id}/tokens", "ow"},
+	{"POST", "/v1/sessions/{id}/tickets", "ow"},
 	{"GET", "/v1/sessions/{id}/tokens", "ow"},
 	{"DELETE", "/v1/sessions/{id}/tokens/{token}", "ow"},
 };
