@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Text arrives byte for byte, in a terminal, a GTK app and browsers, each in its jail."""
-import base64
 import contextlib
 import subprocess
 import threading
@@ -10,6 +9,7 @@ import pytest
 from api import Refused
 from conftest import until
 from page import Page
+from terminal import RawTerminal
 
 RUNS = 20
 
@@ -18,34 +18,6 @@ SIGNS = ["path\\to {a|b} [1] @x ~^ #£ 0123456789 QM zy/?.;'", "'\"$HOME `id` $(
 SCRIPTS = ["日本語テキスト 한국어 Привет Ελληνικά العربية עברית", "👩\u200d👩\u200d👧 🇩🇪 ❤\ufe0f e\u0301 a\u0308\u0323 🚀"]
 LINES = "a\nb\tc\r\nd\r"
 MANY = "".join(chr(0x4E00 + i * 37 % 400) for i in range(400))  # more characters than there are spare keys
-
-
-class RawTerminal:
-    """A terminal that writes what it gets, as bytes, to a file."""
-
-    def __init__(self, session, echo="-echo"):
-        self.session = session
-        session.act({"action": "launch", "app": "terminal"}, {"action": "type", "text": f"stty raw {echo}; cat >raw\n"})
-        until(lambda: session.exec("test", "-e", "raw")["exit_code"] == 0)
-        self.seen = 0
-
-    def bytes(self):
-        return base64.b64decode(self.session.run("base64", "-w0", "raw"))
-
-    def got(self, n):
-        """The bytes since the last look, once n are there."""
-        def look():
-            new = self.bytes()[self.seen:]
-            return new if len(new) >= n else None
-        new = until(look)
-        self.seen += len(new)
-        return new
-
-    def expect(self, text, **fields):
-        result = self.session.do("type", text=text, **fields)
-        assert result["delivered"] == len(text)
-        wanted = text.replace("\r\n", "\r").replace("\n", "\r").encode()
-        assert self.got(len(wanted)).decode() == wanted.decode()
 
 
 @pytest.fixture
