@@ -94,9 +94,10 @@ def test_a_limit_lets_go(session):
 
 
 def terminal_place(session):
+    """A place in a new terminal, far from the line that it is written to."""
     window = session.do("launch", app="terminal")["window"]
     shown = next(w for w in session.windows() if w["id"] == window)
-    return {"x": shown["x"] + 40, "y": shown["y"] + 40}
+    return {"x": shown["x"] + shown["width"] - 80, "y": shown["y"] + shown["height"] - 80}
 
 
 def test_an_act_on_an_old_picture_is_refused(session):
