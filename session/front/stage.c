@@ -19,8 +19,6 @@
 #include "session/base/util.h"
 #include "session/stage/link.h"
 
-#define TYPE_BYTES 40
-
 enum link_state { LINK_NEW, LINK_FREE, LINK_CALLED, LINK_BODY, LINK_COMPLETE };
 
 struct stage_reply {
@@ -33,7 +31,7 @@ struct stage_reply {
 	struct co_event changed;
 	/* The reply: */
 	int status;
-	char type[TYPE_BYTES];
+	const char *type; /* of media_types */
 	json_t *headers;
 	json_t *counts;
 	char *data;                /* body bytes that nobody has read yet: data[start..start + len) */
@@ -166,7 +164,7 @@ static int take_reply(struct stage_reply *link, const json_t *reply, bool more)
 	link->status = (int)form_int(reply, "status", 0);
 	if (link->status < 200 || link->status > 599)
 		return -1;
-	(void)snprintf(link->type, sizeof(link->type), "%s", safe_type(form_string(reply, "type", NULL)));
+	link->type = safe_type(form_string(reply, "type", NULL));
 	link->headers = json_object();
 	json_object_foreach(json_object_get(reply, "headers"), name, value)
 		if (is_safe_header(name, json_string_value(value)))

@@ -56,7 +56,7 @@ int stage_ask(struct stage *stage, const struct stage_call *call, int64_t deadli
 size_t stage_count_streams(const struct stage *stage);
 
 int stage_reply_status(const struct stage_reply *reply);         /* 200..599 */
-const char *stage_reply_type(const struct stage_reply *reply);   /* one of a fixed list of media types */
+const char *stage_reply_type(const struct stage_reply *reply);   /* one of a fixed list of media types; stays */
 const json_t *stage_reply_headers(const struct stage_reply *reply); /* {"Glovebox-…":"…"}: names and values are safe to send */
 
 const json_t *stage_reply_counts(const struct stage_reply *reply);  /* as link.h says, unchecked; NULL: none */

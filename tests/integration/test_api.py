@@ -221,6 +221,19 @@ def test_looks_do_not_wait_behind_a_long_action(session):
     thread.join(10)
 
 
+def test_many_calls_that_end_at_once_are_all_answered(server, make_session):
+    """More links to a stage come free together than are kept."""
+    session, pid = make_session(), front_pid(server)
+    calls = [in_thread(session.try_act, {"action": "wait", "duration_ms": 60000}) for _ in range(40)]
+    journal = server.state / "journals" / session.id / "journal.jsonl"
+    until(lambda: '"intent"' in journal.read_text())
+    session.end()
+    for thread, results in calls:
+        thread.join(10)
+        assert results and (not results[0]["ok"] if isinstance(results[0], dict) else results[0].status in (409, 429, 503)), results
+    assert front_pid(server) == pid
+
+
 # --- a front that dies ---
 
 
