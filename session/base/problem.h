@@ -13,6 +13,7 @@
 #include "session/base/faults.h"
 
 #define PROBLEM_MEDIA_TYPE "application/problem+json"
+#define PROBLEM_RETRY_AFTER_S "1" /* the header Retry-After beside an object with retry_after_ms */
 
 /* The object for *e, whose code must be set. request_id may be NULL. The caller's reference. */
 json_t *problem_create(const struct err *e, const char *request_id);

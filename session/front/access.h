@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is counted of each request. Owner: session/front. One thread. */
+/* What is counted of each request, and its line in the log. Owner: session/front. One thread. */
 #ifndef FRONT_ACCESS_H
 #define FRONT_ACCESS_H
 

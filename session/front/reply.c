@@ -92,7 +92,7 @@ void reply_refusal(struct reply *reply, const struct faults *faults, const char 
 	if (code == ERR_UNAUTHORIZED)
 		reply_header(reply, "WWW-Authenticate", "Bearer");
 	if (strcmp(info->fix, "later") == 0)
-		reply_header(reply, "Retry-After", "1");
+		reply_header(reply, "Retry-After", PROBLEM_RETRY_AFTER_S);
 }
 
 void reply_relay(struct reply *reply, struct stage_reply *stream)

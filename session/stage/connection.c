@@ -109,6 +109,7 @@ static struct call *read_call(const void *text, size_t len)
 		call_free(call);
 		return NULL;
 	}
+	call->started_ms = util_now_ms();
 	call->name = form_string(call->envelope, "call", NULL);
 	call->token = form_string(call->envelope, "token", "");
 	call->request_id = form_string(call->envelope, "request_id", "");
@@ -228,6 +229,7 @@ void call_reply(struct call *call, int status, const char *media_type, const jso
 	if (call->answered)
 		DIE("the call %s was answered twice", call->name);
 	call->answered = true;
+	call->status = status;
 	if (!call->connection)
 		return;
 	send_envelope(call->connection, LINK_REPLY, len > 0 ? LINK_MORE : 0, envelope);
@@ -250,12 +252,15 @@ void call_reply_json(struct call *call, int status, const json_t *value)
 
 static void refuse(struct call *call, enum err_code code, const json_t *problem)
 {
+	json_auto_t *headers = NULL;
 	auto_free char *text = json_dumps(problem, JSON_COMPACT);
 
 	if (!text)
 		DIE("a problem that is no JSON");
 	call->counts = json_pack("{s:s}", "refused", err_info(code)->wire);
-	call_reply(call, err_info(code)->status, PROBLEM_MEDIA_TYPE, NULL, text, strlen(text));
+	if (strcmp(err_info(code)->fix, "later") == 0)
+		headers = json_pack("{s:s}", "Retry-After", PROBLEM_RETRY_AFTER_S);
+	call_reply(call, err_info(code)->status, PROBLEM_MEDIA_TYPE, headers, text, strlen(text));
 }
 
 void call_refuse(struct call *call, const struct err *e)
@@ -319,6 +324,20 @@ void call_stream_end(struct call *call, bool whole)
 	connection_close(connection);
 }
 
+static void write_line(const struct call *call)
+{
+	const struct log_field fields[] = {
+		{.name = "request", .text = call->request_id},
+		{.name = "call", .text = call->name},
+		{.name = "status", .number = call->status},
+		{.name = "ms", .number = util_now_ms() - call->started_ms},
+		{.name = "role", .text = call->role_name},
+		{.name = "token", .text = call->token},
+	};
+
+	log_event(LOG_DEBUG, "answered", fields, ARRAY_LEN(fields));
+}
+
 void call_finish(struct call *call)
 {
 	if (!call->answered) {
@@ -328,6 +347,7 @@ void call_finish(struct call *call)
 		(void)err_set(&e, ERR_INTERNAL, NULL, "the session's process did not answer this call");
 		call_refuse(call, &e);
 	}
+	write_line(call);
 	if (call->connection)
 		call->connection->call = NULL;
 	call_free(call);

@@ -38,6 +38,8 @@ struct call {
 	bool runs_on;        /* but not then: whoever has a key comes back for the answer */
 	struct record *record; /* of its key, until its reply is kept */
 	json_t *counts;      /* what the front is told beside the answer (link.h), or NULL; call_finish drops it */
+	int64_t started_ms;  /* monotonic */
+	int status;          /* of its answer; 0 before that */
 	bool answered;
 	struct co_event drained; /* nothing more is queued on its connection */
 };

@@ -183,7 +183,7 @@ static struct child *clone_front(struct front *front, int *end, struct err *e)
 		{manifests, "images", false},
 	};
 	struct daemon_jail jail = {.place = warden->build, .binds = binds, .n_binds = ARRAY_LEN(binds)};
-	char *argv[] = {name, NULL}, *envp[] = {uid, warden->log_env[0] ? warden->log_env : NULL, NULL};
+	char *argv[] = {name, NULL}, *envp[2 + WARDEN_LOG_ENV] = {uid};
 	int *const fds[] = {end, &warden->listen, &warden->config};
 	struct cgroup_seat seat;
 	struct child_plan plan = {.name = "front", .log_is_ours = true, .namespaces = DAEMON_JAIL_NAMESPACES, .seat = &seat,
@@ -193,6 +193,7 @@ static struct child *clone_front(struct front *front, int *end, struct err *e)
 
 	(void)snprintf(manifests, sizeof(manifests), "%s/manifests", warden->images);
 	(void)snprintf(uid, sizeof(uid), "GLOVEBOX_UID=%u", warden_uid(warden, 0, SLOT_FRONT));
+	warden_add_log_env(warden, envp + 1);
 	if (cgroup_seat_init(&seat, warden->cgroups, "front", e) < 0)
 		return NULL;
 	child = child_start(warden->loop, &plan, &CHILD_OPS, front, e);

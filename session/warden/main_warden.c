@@ -214,12 +214,20 @@ static void fill_standard_fds(void)
 	util_close_fd(&fd);
 }
 
+static void keep_log_env(struct warden *warden)
+{
+	static const char *const names[WARDEN_LOG_ENV] = {"GLOVEBOX_LOG", "GLOVEBOX_LOG_FORMAT"};
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (getenv(names[i]))
+			(void)snprintf(warden->log_env[warden->n_log_env++], sizeof(warden->log_env[0]), "%s=%.11s", names[i], getenv(names[i]));
+}
+
 int main(int argc, char **argv)
 {
 	struct warden warden = {.listen = -1, .config = -1};
 	struct options options;
 	struct err e = {0};
-	const char *log_level = getenv("GLOVEBOX_LOG");
 
 	fill_standard_fds();
 	log_init("gloveboxd", NULL);
@@ -239,8 +247,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "gloveboxd: this version must be started as root: sudo %s\n", argv[0]);
 		return EXIT_FAILURE;
 	}
-	if (log_level)
-		(void)snprintf(warden.log_env, sizeof(warden.log_env), "GLOVEBOX_LOG=%.16s", log_level);
+	keep_log_env(&warden);
 	(void)umask(077);
 	(void)signal(SIGPIPE, SIG_IGN);
 	raise_file_limit();

@@ -215,7 +215,7 @@ int parts_start_stage(struct session *session, const struct child_ops *ops, stru
 	const struct daemon_bind binds[] = {{x11_path(session, x11, sizeof(x11)), "tmp/.X11-unix", false}};
 	struct daemon_jail jail = {.place = warden->build, .binds = binds, .n_binds = ARRAY_LEN(binds)};
 	auto_fd channel = -1;
-	char *argv[] = {name, NULL}, *envp[] = {uid, warden->log_env[0] ? warden->log_env : NULL, NULL};
+	char *argv[] = {name, NULL}, *envp[2 + WARDEN_LOG_ENV] = {uid};
 	int *const fds[] = {&channel, &session->listen}; /* enum child_fd */
 	struct child_plan plan = {.log_is_ours = true, .log_bytes_max = STAGE_LOG_BYTES, .namespaces = DAEMON_JAIL_NAMESPACES,
 	                          .program = warden->programs[PROGRAM_STAGE], .argv = argv, .envp = envp, .umask = 077, .fds = fds,
@@ -223,6 +223,7 @@ int parts_start_stage(struct session *session, const struct child_ops *ops, stru
 	int ends[2], result;
 
 	(void)snprintf(uid, sizeof(uid), "GLOVEBOX_UID=%u", warden_uid(warden, session->slot, SLOT_STAGE));
+	warden_add_log_env(warden, envp + 1);
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
 		return err_sys(e, "socketpair");
 	session->label = ends[0];

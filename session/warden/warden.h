@@ -21,6 +21,8 @@ enum program { PROGRAM_FRONT, PROGRAM_STAGE, PROGRAM_INIT, PROGRAM_DISPLAY, N_PR
 /* Filters that are compiled once, at the start. */
 enum filter { FILTER_APP, FILTER_APP_DENY, FILTER_XVFB, FILTER_WM, N_FILTERS };
 
+#define WARDEN_LOG_ENV 2
+
 struct warden {
 	struct loop *loop;
 	struct state state;
@@ -31,7 +33,8 @@ struct warden {
 	bool has_launcher;          /* share/bin holds glovebox-launch */
 	char images[512];           /* the folder of images, without links */
 	char build[600];            /* an empty folder where children build their roots */
-	char log_env[32];           /* "GLOVEBOX_LOG=…" for children, or "" */
+	char log_env[WARDEN_LOG_ENV][32]; /* "GLOVEBOX_LOG=…", "GLOVEBOX_LOG_FORMAT=…" for children, as far as they are set */
+	size_t n_log_env;
 	int listen;
 	int config;                 /* the configuration, sealed */
 	struct warden_hello hello;
@@ -48,6 +51,13 @@ enum slot_uid { SLOT_APPS = 0, SLOT_FRONT = 0, SLOT_DISPLAY = 1, SLOT_STAGE = 2 
 static inline uid_t warden_uid(const struct warden *warden, unsigned slot, enum slot_uid which)
 {
 	return warden->ceilings.uid_base + slot * CEILINGS_SLOT_UIDS + (unsigned)which;
+}
+
+/* Adds them to an environment, at the next place in it; the strings are the warden's. */
+static inline void warden_add_log_env(struct warden *warden, char **envp)
+{
+	for (size_t i = 0; i < warden->n_log_env; i++)
+		envp[i] = warden->log_env[i];
 }
 
 #endif

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include <cmocka.h>
+#include <jansson.h>
 
 #include "session/base/err.h"
 #include "session/base/log.h"
@@ -368,6 +369,55 @@ static void test_log(void **state)
 	assert_int_equal(n, ARRAY_LEN(wanted));
 }
 
+static void log_json_lines(void)
+{
+	char text[3000];
+	const struct log_field fields[] = {{.name = "route", .text = "/v1/{id}"}, {.name = "empty", .text = ""}, {.name = "ms", .number = -12},
+	                                   {.name = "odd", .text = "a\"b\\c\n\x1b\xff"}};
+	struct log_field many[30];
+
+	(void)setenv("GLOVEBOX_LOG_FORMAT", "json", 1);
+	log_init("program", "s1");
+	log_event(LOG_INFO, "done \"x\"", fields, ARRAY_LEN(fields));
+	memset(text, '"', sizeof(text) - 1);
+	text[sizeof(text) - 1] = '\0';
+	log_info("%s", text);
+	for (size_t i = 0; i < ARRAY_LEN(many); i++)
+		many[i] = (struct log_field){.name = "f", .text = i % 2 ? "\\\\\\\\\\\\\\\\" : text};
+	for (size_t i = 1; i < ARRAY_LEN(many); i++)
+		log_event(LOG_INFO, "m", many, i);
+	(void)unsetenv("GLOVEBOX_LOG_FORMAT");
+	log_init("program", "s1");
+	log_event(LOG_INFO, "done", fields, ARRAY_LEN(fields));
+}
+
+/* Each line is one JSON object, whatever is in it and however much. */
+static void test_log_as_json(void **state)
+{
+	auto_free char *text = logged(log_json_lines);
+	char *rest = NULL, *line = strtok_r(text, "\n", &rest), *next;
+	json_t *object = json_loads(line, JSON_REJECT_DUPLICATES, NULL);
+	size_t n = 1;
+
+	(void)state;
+	assert_non_null(object);
+	assert_string_equal(strchr(line, ',') + 1, "\"level\":\"info\",\"program\":\"program\",\"session\":\"s1\",\"message\":\"done \\\"x\\\"\","
+	                                           "\"route\":\"/v1/{id}\",\"empty\":\"\",\"ms\":-12,\"odd\":\"a\\\"b\\\\c???\"}");
+	json_decref(object);
+	for (line = strtok_r(NULL, "\n", &rest); line; line = next, n++) {
+		next = strtok_r(NULL, "\n", &rest);
+		object = json_loads(line, 0, NULL);
+		if (!next) {
+			assert_null(object);
+			assert_string_equal(line + 25, "info program[s1] done route=/v1/{id} empty=- ms=-12 odd=a\"b\\c???");
+		} else if (!object) {
+			fail_msg("no JSON: %s", line);
+		}
+		json_decref(object);
+	}
+	assert_int_equal(n, 32);
+}
+
 static void log_long(void)
 {
 	for (size_t shift = 0; shift < 4; shift++) {
@@ -428,7 +478,7 @@ int main(void)
 		cmocka_unit_test(test_err_set), cmocka_unit_test(test_err_of_itself), cmocka_unit_test(test_err_rows),
 		cmocka_unit_test(test_cut),     cmocka_unit_test(test_prefix),        cmocka_unit_test(test_quote),
 		cmocka_unit_test(test_quote_bounds), cmocka_unit_test(test_utf8),     cmocka_unit_test(test_files),
-		cmocka_unit_test(test_helpers), cmocka_unit_test(test_log),           cmocka_unit_test(test_log_cut),
+		cmocka_unit_test(test_helpers), cmocka_unit_test(test_log), cmocka_unit_test(test_log_as_json),           cmocka_unit_test(test_log_cut),
 		cmocka_unit_test(test_die), cmocka_unit_test(test_distances),
 	};
 
