@@ -27,6 +27,8 @@
 #define LIMIT_STAGE_CONNECTIONS 64            /* connections that a stage accepts at once */
 #define LIMIT_PATH_POINTS 256                 /* points of a drag */
 #define LIMIT_WAITING_CALLS 32                /* calls of one session that wait for their turn */
+#define LIMIT_CREATE_KEYS 100000              /* of creates, of the whole server */
+#define LIMIT_CREATE_KEY_MS 86400000          /* for so long */
 #define LIMIT_EVENTS 1024                     /* of a session, kept for readers that come back */
 #define LIMIT_EVENT_BYTES 8192                /* data of one, beyond which its action is named alone */
 #define LIMIT_EVENT_HEARTBEAT_MS 15000        /* without an event, a comment */

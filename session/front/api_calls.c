@@ -35,9 +35,8 @@ int calls_explain_end(struct session *session, struct err *e)
 	return -1;
 }
 
-int calls_ask_state(struct request *request, json_t **state, struct err *e)
+int calls_ask_state(const struct request *request, struct session *session, json_t **state, struct err *e)
 {
-	struct session *session = request->session;
 	struct stage_call call = {
 		.name = "state", .role = role_name(request->who.role), .token = request->who.name, .request_id = request->id};
 

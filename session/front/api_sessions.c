@@ -9,6 +9,7 @@
 #include "session/front/birth.h"
 #include "session/front/quota.h"
 #include "session/front/calls.h"
+#include "session/front/creates.h"
 #include "session/front/describe.h"
 #include "session/front/request.h"
 #include "session/front/spec.h"
@@ -18,9 +19,10 @@ static json_t *present(struct front *front, const struct birth *birth, struct er
 {
 	static const enum role roles[] = {ROLE_AGENT, ROLE_VIEWER, ROLE_CONTROLLER};
 	json_auto_t *tokens = json_object();
+	bool has_ended = birth->session->ended_ms > 0;
 	json_t *answer;
 
-	for (size_t i = 0; i < ARRAY_LEN(roles); i++) {
+	for (size_t i = 0; i < ARRAY_LEN(roles) && !has_ended; i++) {
 		struct token_info info = {.role = roles[i], .session = birth->session->id};
 		char *token;
 
@@ -30,7 +32,8 @@ static json_t *present(struct front *front, const struct birth *birth, struct er
 		secret_wipe(token);
 	}
 	answer = describe_session(birth->session, birth->state);
-	(void)json_object_set(answer, "tokens", tokens);
+	if (!has_ended)
+		(void)json_object_set(answer, "tokens", tokens);
 	return answer;
 }
 
@@ -65,9 +68,9 @@ static int present_all(struct front *front, const struct birth *births, size_t n
 }
 
 /* Answers with one session, or with a list if a count was asked for. */
-static void reply_born(struct request *request, json_t *list, bool is_list)
+static void reply_born(struct request *request, const struct birth *births, json_t *list, bool is_list)
 {
-	auto_free char *location = util_printf("/v1/sessions/%s", request->born[0].session->id);
+	auto_free char *location = util_printf("/v1/sessions/%s", births[0].session->id);
 
 	if (is_list) {
 		reply_json(&request->reply, 201, json_pack("{s:O}", "sessions", list));
@@ -77,6 +80,87 @@ static void reply_born(struct request *request, json_t *list, bool is_list)
 	reply_header(&request->reply, "Location", location);
 }
 
+static int find_one(const struct request *request, const char *id, struct birth *out, struct err *e)
+{
+	struct session *session = sessions_find(&request->front->sessions, id);
+
+	if (!session)
+		return err_set(e, ERR_ALREADY_DONE, NULL, "this create was done before; its session %s has ended and is not listed any more", id);
+	out->session = session_ref(session);
+	return calls_ask_state(request, session, &out->state, e);
+}
+
+/* The sessions of these ids, as births: ERR_ALREADY_DONE when one of them is not listed any more. */
+static int find_made(const struct request *request, const char *ids, struct birth **births, size_t *n, struct err *e)
+{
+	size_t n_ids = (strlen(ids) + 1) / SESSION_ID_SIZE;
+	struct birth *found = util_zalloc(n_ids * sizeof(*found));
+
+	for (size_t i = 0; i < n_ids; i++) {
+		char id[SESSION_ID_SIZE];
+
+		(void)snprintf(id, sizeof(id), "%s", ids + i * SESSION_ID_SIZE);
+		if (find_one(request, id, &found[i], e) < 0) {
+			births_free(found, n_ids);
+			return -1;
+		}
+	}
+	*births = found;
+	*n = n_ids;
+	return 0;
+}
+
+/* A create that is new begins, one that runs is joined. *is_new: this request is the first. */
+static int make_keyed(struct request *request, struct birth **births, size_t *n, bool *is_new, struct err *e)
+{
+	struct create_call call = {.owner = request->who.owner, .key = request->key, .request_id = request->id,
+	                           .body = request->body ? request->body : "", .body_len = request->body_len};
+	json_auto_t *spec = NULL;
+	auto_free char *ids = NULL;
+	struct create_job *job = NULL;
+	enum create_found found;
+	size_t count = 0;
+
+	if (creates_find(request->front, &call, &found, &job, &ids, e) < 0)
+		return -1;
+	*is_new = found == CREATE_NEW;
+	if (found == CREATE_MADE)
+		return find_made(request, ids, births, n, e);
+	if (*is_new && (read_spec(request, &spec, &count, e) < 0 ||
+	                creates_begin(request->front, &call, spec, count > 0 ? count : 1, &job, e) < 0))
+		return -1;
+	return creates_wait(job, births, n, e);
+}
+
+/* Was a list asked for? Of a body that was found good. */
+static bool has_count(const struct request *request)
+{
+	json_auto_t *body = NULL;
+	struct err e;
+
+	return request_json(request, &body, &e) == 0 && json_object_get(body, "count");
+}
+
+/* Tokens are known by their hashes alone: whoever sends a create again gets new ones. The sessions do not end if the reply is lost. */
+static int create_keyed(struct request *request, struct err *e)
+{
+	json_auto_t *list = json_array();
+	struct birth *births = NULL;
+	bool is_new = false;
+	size_t n = 0;
+	int rc = make_keyed(request, &births, &n, &is_new, e);
+
+	if (rc == 0)
+		rc = present_all(request->front, births, n, list, e);
+	if (rc == 0) {
+		reply_born(request, births, list, has_count(request));
+		if (!is_new)
+			reply_header(&request->reply, "Idempotency-Replayed", "true");
+	}
+	births_free(births, n);
+	return rc;
+}
+
 int api_create(struct request *request, struct err *e)
 {
 	struct front *front = request->front;
@@ -84,6 +168,8 @@ int api_create(struct request *request, struct err *e)
 	auto_free struct birth *births = NULL;
 	size_t count, n;
 
+	if (*request->key)
+		return create_keyed(request, e);
 	if (read_spec(request, &spec, &count, e) < 0)
 		return -1;
 	n = count > 0 ? count : 1;
@@ -96,7 +182,7 @@ int api_create(struct request *request, struct err *e)
 	}
 	request->born = steal_ptr(&births);
 	request->n_born = n;
-	reply_born(request, list, count > 0);
+	reply_born(request, request->born, list, count > 0);
 	return 0;
 }
 
@@ -106,7 +192,7 @@ int api_show(struct request *request, struct err *e)
 	json_auto_t *state = NULL;
 	json_t *answer;
 
-	if (calls_ask_state(request, &state, e) < 0)
+	if (calls_ask_state(request, request->session, &state, e) < 0)
 		return -1;
 	answer = describe_session(session, state);
 	if (session_serves(session) && usage_refresh(&request->front->usage, session->ready_ms) == 0)

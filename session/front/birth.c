@@ -113,6 +113,7 @@ static int create(struct front *front, json_t *spec, const char *owner, const ch
 		return -1;
 	make_id(id);
 	session = session_ref(sessions_add(&front->sessions, id, spec, owner));
+	(void)snprintf(session->made_by, sizeof(session->made_by), "%s", request_id);
 	/* The row is there before the warden is asked: after a crash the front knows what to end. */
 	if (session_save(session, e) < 0) {
 		session_drop(session);

@@ -13,8 +13,8 @@ int calls_check_ended(const struct session *session, struct err *e);
 /* ERR_NOT_READY and ERR_GONE, unless the session takes calls. */
 int calls_check_ready(const struct session *session, struct err *e);
 
-/* What the stage of the request's session says of itself (the caller's); NULL when it has none, or has gone meanwhile. Runs in a coroutine. */
-int calls_ask_state(struct request *request, json_t **state, struct err *e);
+/* What the stage of a session says of itself (the caller's); NULL when it has none, or has gone meanwhile. Runs in a coroutine. */
+int calls_ask_state(const struct request *request, struct session *session, json_t **state, struct err *e);
 
 /*
  * For a call that failed with *e: a stage that goes is noticed before the warden says why its session ended, and that is worth

@@ -19,6 +19,7 @@
 #define FRONT_RUN "/run"
 
 struct conns;
+struct create_job;
 struct metrics;
 struct request;
 
@@ -33,6 +34,7 @@ struct front {
 	struct usage usage;
 	struct metrics *metrics;
 	struct conns *conns;
+	struct create_job *creates; /* under a key, that run */
 	uint32_t restarts;  /* of the front, before this one */
 	int64_t started_ms; /* wall clock */
 	struct hosts hosts;

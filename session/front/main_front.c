@@ -86,7 +86,7 @@ static int start(struct front *front, const struct warden_ops *ops, struct err *
 	front->images = FRONT_IMAGES;
 	front->sessions = (struct sessions){.loop = front->loop, .warden = front->warden, .store = front->store, .tokens = front->tokens,
 	                                    .metrics = front->metrics, .run = FRONT_RUN, .max_live = hello.max_sessions};
-	if (sessions_restore(&front->sessions, e) < 0)
+	if (store_undo_creates(front->store, e) < 0 || sessions_restore(&front->sessions, e) < 0)
 		return -1;
 	while (sessions_restoring(&front->sessions) && !front->stopping)
 		loop_turn(front->loop, -1);

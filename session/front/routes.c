@@ -30,7 +30,7 @@ const struct route routes[] = {
 	{"POST", "/v1/console", ROUTE_PUBLIC | ROUTE_BODY, ALL, api_trade_code, NULL, "trades a one-use code for a token"},
 	{"GET", "/v1/sessions", 0, ALL, api_list, "state owner image label.* limit after",
 	 "the sessions that this token may see, oldest first"},
-	{"POST", "/v1/sessions", ROUTE_WAITS | ROUTE_BODY, MAKER, api_create, NULL, "makes a session; answers when it is ready"},
+	{"POST", "/v1/sessions", ROUTE_WAITS | ROUTE_BODY | ROUTE_KEY, MAKER, api_create, NULL, "makes a session; answers when it is ready"},
 	{"GET", "/v1/sessions/{id}", ROUTE_WAITS, ALL, api_show, NULL, "the state of a session, with what is held"},
 	{"PATCH", "/v1/sessions/{id}", ROUTE_WAITS | ROUTE_BODY, MAKER, api_change, NULL, "changes its labels, ttl_s and idle_s"},
 	{"DELETE", "/v1/sessions/{id}", ROUTE_WAITS, AGENT | CONTROLLER | MAKER, api_delete, NULL,

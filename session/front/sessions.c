@@ -129,7 +129,7 @@ int session_save(const struct session *session, struct err *e)
 	auto_free char *spec = json_dumps(session->spec, JSON_COMPACT);
 	struct store_session row = {
 		.id = session->id, .image = form_string(session->spec, "image", ""), .owner = session->owner, .spec = spec,
-		.state = state_names[session->state], .reason = session->reason, .isolation = session->isolation,
+		.state = state_names[session->state], .reason = session->reason, .made_by = session->made_by, .isolation = session->isolation,
 		.created_ms = session->created_ms, .expires_ms = session->expires_ms, .ended_ms = session->ended_ms,
 	};
 
@@ -316,14 +316,15 @@ static void run_restore(void *arg)
 	struct session *session = arg;
 	struct err e;
 
-	if (!*session->reason && stage_greet(session->stage, util_now_ms() + LIMIT_STATE_MS, &session->hello, &e) == 0 &&
+	if (!*session->reason && !session->unborn &&
+	    stage_greet(session->stage, util_now_ms() + LIMIT_STATE_MS, &session->hello, &e) == 0 &&
 	    (strcmp(session->hello.state, state_names[SESSION_READY]) == 0 ||
 	     strcmp(session->hello.state, state_names[SESSION_PAUSED]) == 0)) {
 		session_is_ready(session);
 		session_take_state(session, session->hello.state);
 		log_info("session %s goes on", session->id);
 	} else {
-		/* It may be half made, half ended, or its stage may hang: whatever there is of it is ended. */
+		/* It may be half made (nobody has heard of it), half ended, or its stage may hang: whatever there is of it is ended. */
 		if (warden_end(session->all->warden, session->id, &e) < 0)
 			log_err(LOG_ERROR, &e, "ending session %s", session->id);
 		finish(session, "server_restarted", !*session->reason);
@@ -351,6 +352,7 @@ static void take_stored(void *arg, const struct store_session *row)
 	session->ended_ms = row->ended_ms;
 	session->unborn = strcmp(row->state, state_names[SESSION_STARTING]) == 0;
 	(void)snprintf(session->reason, sizeof(session->reason), "%s", row->reason);
+	(void)snprintf(session->made_by, sizeof(session->made_by), "%s", row->made_by);
 	if (row->ended_ms > 0) {
 		session->state = strcmp(row->state, state_names[SESSION_FAILED]) == 0 ? SESSION_FAILED : SESSION_ENDED;
 		stage_destroy(session->stage);

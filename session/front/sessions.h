@@ -33,6 +33,7 @@ struct session {
 	char id[SESSION_ID_SIZE];
 	enum session_state state;
 	char reason[32];          /* of its end: "deleted", "ttl", "idle", "stage_died", …; "" while it lives */
+	char made_by[20];         /* id of the request that made it */
 	char owner[OWNER_SIZE];   /* the name of the key that made it, OWNER_OPERATOR */
 	json_t *spec;             /* completed, without the values of its environment */
 	uint32_t isolation;       /* enum warden_isolation */

@@ -27,6 +27,10 @@ static const char *const steps[] = {
 	"CREATE TABLE IF NOT EXISTS codes(hash BLOB PRIMARY KEY, expires_ms INTEGER NOT NULL) WITHOUT ROWID;",
 	"ALTER TABLE tokens ADD COLUMN name TEXT NOT NULL DEFAULT '';"
 	"ALTER TABLE tokens ADD COLUMN created_ms INTEGER NOT NULL DEFAULT 0;",
+	"ALTER TABLE sessions ADD COLUMN made_by TEXT NOT NULL DEFAULT '';"
+	"CREATE TABLE creates(owner TEXT NOT NULL, key TEXT NOT NULL, request_id TEXT NOT NULL, body BLOB NOT NULL, sessions TEXT NOT NULL,"
+	" created_ms INTEGER NOT NULL, PRIMARY KEY(owner, key)) WITHOUT ROWID;"
+	"CREATE INDEX creates_by_age ON creates(created_ms);",
 };
 
 static int failed(struct store *store, const char *what, struct err *e)
@@ -127,9 +131,9 @@ struct store *store_open(const char *path, struct err *e)
 
 int store_put_session(struct store *store, const struct store_session *session, struct err *e)
 {
-	return run(store, NULL, NULL, e, "INSERT OR REPLACE INTO sessions VALUES(?,?,?,?,?,?,?,?,?,?)", "ssssssiiii", session->id,
+	return run(store, NULL, NULL, e, "INSERT OR REPLACE INTO sessions VALUES(?,?,?,?,?,?,?,?,?,?,?)", "ssssssiiiis", session->id,
 	           session->image, session->owner, session->spec, session->state, session->reason, session->isolation,
-	           session->created_ms, session->expires_ms, session->ended_ms);
+	           session->created_ms, session->expires_ms, session->ended_ms, session->made_by);
 }
 
 int store_drop_session(struct store *store, const char *id, struct err *e)
@@ -174,7 +178,7 @@ static void on_session(void *arg, sqlite3_stmt *row)
 		.id = text_at(row, 0), .image = text_at(row, 1), .owner = text_at(row, 2), .spec = text_at(row, 3),
 		.state = text_at(row, 4), .reason = text_at(row, 5), .isolation = sqlite3_column_int64(row, 6),
 		.created_ms = sqlite3_column_int64(row, 7), .expires_ms = sqlite3_column_int64(row, 8),
-		.ended_ms = sqlite3_column_int64(row, 9),
+		.ended_ms = sqlite3_column_int64(row, 9), .made_by = text_at(row, 10),
 	};
 
 	each->fn(each->arg, &session);
@@ -218,6 +222,68 @@ static void on_code(void *arg, sqlite3_stmt *row)
 	int64_t *good_until_ms = arg;
 
 	*good_until_ms = sqlite3_column_int64(row, 0);
+}
+
+int store_put_create(struct store *store, const struct store_create *create, struct err *e)
+{
+	return run(store, NULL, NULL, e, "INSERT OR REPLACE INTO creates VALUES(?,?,?,?,?,?)", "ssshsi", create->owner, create->key,
+	           create->request_id, create->body, create->sessions, create->created_ms);
+}
+
+int store_drop_create(struct store *store, const char *owner, const char *key, struct err *e)
+{
+	return run(store, NULL, NULL, e, "DELETE FROM creates WHERE owner=? AND key=?", "ss", owner, key);
+}
+
+struct found_create {
+	uint8_t *body;
+	char *sessions;
+};
+
+static void on_create(void *arg, sqlite3_stmt *row)
+{
+	struct found_create *found = arg;
+
+	if (sqlite3_column_bytes(row, 0) != STORE_HASH_BYTES)
+		return;
+	memcpy(found->body, sqlite3_column_blob(row, 0), STORE_HASH_BYTES);
+	found->sessions = util_strdup(text_at(row, 1));
+}
+
+int store_find_create(struct store *store, const char *owner, const char *key, uint8_t body[STORE_HASH_BYTES], char **sessions,
+                      struct err *e)
+{
+	struct found_create found = {.body = body};
+
+	if (run(store, on_create, &found, e, "SELECT body, sessions FROM creates WHERE owner=? AND key=?", "ss", owner, key) < 0) {
+		free(found.sessions);
+		return -1;
+	}
+	*sessions = found.sessions;
+	return 0;
+}
+
+static void on_number(void *arg, sqlite3_stmt *row)
+{
+	int64_t *n = arg;
+
+	*n = sqlite3_column_int64(row, 0);
+}
+
+int store_count_creates(struct store *store, int64_t since_ms, int64_t *n, struct err *e)
+{
+	if (run(store, NULL, NULL, e, "DELETE FROM creates WHERE created_ms < ? AND sessions<>''", "i", since_ms) < 0)
+		return -1;
+	return run(store, on_number, n, e, "SELECT count(*) FROM creates", "");
+}
+
+int store_undo_creates(struct store *store, struct err *e)
+{
+	if (run(store, NULL, NULL, e,
+	        "UPDATE sessions SET state='starting' WHERE ended_ms=0 AND made_by IN (SELECT request_id FROM creates WHERE sessions='')",
+	        "") < 0)
+		return -1;
+	return run(store, NULL, NULL, e, "DELETE FROM creates WHERE sessions=''", "");
 }
 
 int store_note_code(struct store *store, const uint8_t hash[STORE_HASH_BYTES], int64_t expires_ms, int64_t *good_until_ms,

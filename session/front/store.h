@@ -20,6 +20,7 @@ struct store_session {
 	const char *spec;   /* JSON, as completed by defaults, without the values of its environment */
 	const char *state;  /* "starting", "ready", "ended", "failed" */
 	const char *reason; /* of an end, or "" */
+	const char *made_by; /* id of the request that made it */
 	int64_t isolation;  /* enum warden_isolation */
 	int64_t created_ms, expires_ms, ended_ms; /* ended_ms 0: it lives */
 };
@@ -31,6 +32,15 @@ struct store_token {
 	const char *name;    /* as its maker called it, or "" */
 	int64_t created_ms;
 	int64_t expires_ms;  /* 0: with its session */
+};
+
+/* A create under an Idempotency-Key. */
+struct store_create {
+	const char *owner, *key;
+	const char *request_id; /* made_by of its sessions */
+	uint8_t body[STORE_HASH_BYTES];
+	const char *sessions;   /* ids, separated by spaces; "" while it runs */
+	int64_t created_ms;
 };
 
 /* NULL with *e when the file cannot be opened, is damaged or of a later version; one of an earlier version is brought up to this one. */
@@ -49,6 +59,17 @@ int store_drop_old_tokens(struct store *store, int64_t now_ms, struct err *e);
 /* Calls fn for each row, oldest first; what it gets is valid during the call. */
 int store_each_session(struct store *store, void (*fn)(void *arg, const struct store_session *session), void *arg, struct err *e);
 int store_each_token(struct store *store, void (*fn)(void *arg, const struct store_token *token), void *arg, struct err *e);
+
+/* Writes or replaces the row of a create, or removes it. */
+int store_put_create(struct store *store, const struct store_create *create, struct err *e);
+int store_drop_create(struct store *store, const char *owner, const char *key, struct err *e);
+/* The hash of its body and the ids of its sessions (malloced); *sessions is NULL when there is none. */
+int store_find_create(struct store *store, const char *owner, const char *key, uint8_t body[STORE_HASH_BYTES], char **sessions,
+                      struct err *e);
+/* Removes those before since_ms, and says how many are left. */
+int store_count_creates(struct store *store, int64_t since_ms, int64_t *n, struct err *e);
+/* At a start: creates that did not come to their end are forgotten, and what they had made counts as not made yet. */
+int store_undo_creates(struct store *store, struct err *e);
 
 /* Notes the one-use code, unless it is known already, forgets any other, and says until when it is good: 0 once it was used. */
 int store_note_code(struct store *store, const uint8_t hash[STORE_HASH_BYTES], int64_t expires_ms, int64_t *good_until_ms,

@@ -425,7 +425,7 @@ static void count(void *arg, const struct store_session *session)
 static void test_sessions_are_stored(void **state)
 {
 	struct place *place = *state;
-	struct store_session row = {.id = SESSION, .image = "minimal", .owner = "operator", .spec = "{\"a\":\"'\"}", .state = "starting",
+	struct store_session row = {.id = SESSION, .image = "minimal", .owner = "operator", .spec = "{\"a\":\"'\"}", .state = "starting", .made_by = "r1",
 	                            .reason = "", .isolation = 5, .created_ms = 1700000000000, .expires_ms = 1700000000001};
 	struct err e;
 
@@ -440,6 +440,43 @@ static void test_sessions_are_stored(void **state)
 	assert_int_equal(store_drop_session(place->store, SESSION, &e), 0);
 	assert_int_equal(store_each_session(place->store, count, &row, &e), 0);
 	assert_int_equal(n_rows, 1);
+}
+
+/* A front that died in the middle of a create under a key: the key is free, and what it made counts as not made. */
+static void test_creates_are_stored(void **state)
+{
+	struct place *place = *state;
+	struct store_session row = {.id = SESSION, .image = "minimal", .owner = "operator", .spec = "{}", .state = "ready", .made_by = "r1",
+	                            .reason = ""};
+	struct store_create create = {.owner = "o", .key = "k", .request_id = "r1", .body = {7}, .sessions = SESSION, .created_ms = 1000};
+	uint8_t body[STORE_HASH_BYTES];
+	char *sessions;
+	int64_t n;
+	struct err e;
+
+	assert_int_equal(store_put_session(place->store, &row, &e), 0);
+	assert_int_equal(store_put_create(place->store, &create, &e), 0);
+	assert_int_equal(store_undo_creates(place->store, &e), 0);
+	stop(place);
+	start(place);
+	assert_int_equal(store_find_create(place->store, "o", "k", body, &sessions, &e), 0);
+	assert_string_equal(sessions, SESSION);
+	assert_memory_equal(body, create.body, sizeof(body));
+	free(sessions);
+	assert_int_equal(store_each_session(place->store, count, &row, &e), 0);
+	create.sessions = "";
+	assert_int_equal(store_put_create(place->store, &create, &e), 0);
+	assert_int_equal(store_undo_creates(place->store, &e), 0);
+	assert_int_equal(store_find_create(place->store, "o", "k", body, &sessions, &e), 0);
+	assert_null(sessions);
+	row.state = "starting";
+	assert_int_equal(store_each_session(place->store, count, &row, &e), 0);
+	create.sessions = SESSION;
+	assert_int_equal(store_put_create(place->store, &create, &e), 0);
+	assert_int_equal(store_count_creates(place->store, 1000, &n, &e), 0);
+	assert_int_equal(n, 1);
+	assert_int_equal(store_count_creates(place->store, 1001, &n, &e), 0);
+	assert_int_equal(n, 0);
 }
 
 static void test_a_damaged_store_is_told(void **state)
@@ -475,6 +512,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_wrong_codes_are_slowed_down, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_no_code_is_no_empty_code, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_sessions_are_stored, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_creates_are_stored, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_a_damaged_store_is_told, setup, teardown),
 	};
 
