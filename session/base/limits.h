@@ -99,6 +99,9 @@
 #define LIMIT_TOKEN_NAME_BYTES 64             /* what its maker calls one */
 #define LIMIT_CONSOLE_TOKEN_MS 43200000       /* life of the token that a code was traded for */
 #define LIMIT_FILE_BYTES (1024 * 1024 * 1024) /* one file that front or stage writes: a journal, the store */
+#define LIMIT_AUDIT_BYTES (64 * 1024 * 1024)  /* the audit log, before it is put aside */
+#define LIMIT_AUDIT_TICK_MS 10000             /* between two lines of what is counted, and between two anchors of journals */
+#define LIMIT_AUDIT_REFUSALS 100              /* refused creates that are told one by one in this time */
 #define LIMIT_CONFIG_BYTES (1024 * 1024)      /* the operator's configuration */
 #define LIMIT_CONFIG_KEYS 1024                /* keys in it */
 #define LIMIT_CONFIG_HOSTS 64                 /* names of hosts in it */

@@ -8,6 +8,7 @@
 #include "session/base/util.h"
 #include "session/front/api.h"
 #include "session/front/assets.h"
+#include "session/front/audit.h"
 #include "session/front/calls.h"
 #include "session/front/images.h"
 #include "session/front/metrics.h"
@@ -114,22 +115,29 @@ static int trade_ticket(struct front *front, const struct ticket *ticket, char *
 	return tokens_make(front->tokens, &info, token, e);
 }
 
-int api_trade_code(struct request *request, struct err *e)
+/* A code or a ticket for a token with the ticket's role and life. */
+static int trade(struct request *request, const char *code, struct ticket *ticket, char **token, struct err *e)
 {
 	struct front *front = request->front;
+	bool is_ticket = tickets_take(front->tickets, code, store_now_ms(), ticket);
+	int64_t expires_ms;
+
+	if ((is_ticket ? trade_ticket(front, ticket, token, e) : tokens_trade(front->tokens, code, token, &expires_ms, e)) < 0) {
+		audit_count(front->audit, AUDIT_WRONG_CODES);
+		return -1;
+	}
+	audit_note(front->audit, "code_traded", json_pack("{s:s,s:s,s:s}", "role", role_name(ticket->role), "session", ticket->session, "request",
+	                                                  request->id));
+	return 0;
+}
+
+int api_trade_code(struct request *request, struct err *e)
+{
 	json_auto_t *body = NULL;
 	struct ticket ticket = {.role = ROLE_OPERATOR, .ttl_s = LIMIT_CONSOLE_TOKEN_MS / 1000};
-	int64_t expires_ms;
-	const char *code;
 	char *token;
-	int rc;
 
-	if (request_form(request, &code_form, &body, e) < 0)
-		return -1;
-	code = form_string(body, "code", "");
-	rc = tickets_take(front->tickets, code, store_now_ms(), &ticket) ? trade_ticket(front, &ticket, &token, e)
-	                                                 : tokens_trade(front->tokens, code, &token, &expires_ms, e);
-	if (rc < 0)
+	if (request_form(request, &code_form, &body, e) < 0 || trade(request, form_string(body, "code", ""), &ticket, &token, e) < 0)
 		return -1;
 	reply_json(&request->reply, 200,
 	           json_pack("{s:s, s:s, s:I}", "token", token, "role", role_name(ticket.role), "expires_in_s", (json_int_t)ticket.ttl_s));

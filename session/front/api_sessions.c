@@ -6,6 +6,7 @@
 #include "session/base/secret.h"
 #include "session/base/util.h"
 #include "session/front/api.h"
+#include "session/front/audit.h"
 #include "session/front/birth.h"
 #include "session/front/quota.h"
 #include "session/front/calls.h"
@@ -161,7 +162,7 @@ static int create_keyed(struct request *request, struct err *e)
 	return rc;
 }
 
-int api_create(struct request *request, struct err *e)
+static int create(struct request *request, struct err *e)
 {
 	struct front *front = request->front;
 	json_auto_t *spec = NULL, *list = json_array();
@@ -184,6 +185,19 @@ int api_create(struct request *request, struct err *e)
 	request->n_born = n;
 	reply_born(request, request->born, list, count > 0);
 	return 0;
+}
+
+int api_create(struct request *request, struct err *e)
+{
+	json_t *fields;
+
+	if (create(request, e) == 0)
+		return 0;
+	fields = audit_who(&request->who, request->id);
+	(void)json_object_set_new(fields, "code", json_string(err_info(e->code)->wire));
+	(void)json_object_set_new(fields, "pointer", json_string(e->path));
+	audit_refusal(request->front->audit, fields);
+	return -1;
 }
 
 int api_show(struct request *request, struct err *e)

@@ -8,6 +8,7 @@
 #include "session/base/secret.h"
 #include "session/base/util.h"
 #include "session/front/api.h"
+#include "session/front/audit.h"
 #include "session/front/calls.h"
 #include "session/front/describe.h"
 #include "session/front/request.h"
@@ -30,6 +31,15 @@ static json_t *describe_token(const struct token_info *info)
 	                 info->expires_ms > 0 ? describe_time(info->expires_ms) : json_null());
 }
 
+static void note(struct request *request, const char *event, const char *id, const char *role)
+{
+	json_t *fields = audit_who(&request->who, request->id);
+
+	(void)json_object_set_new(fields, "session", json_string(request->session->id));
+	(void)json_object_set_new(fields, "subject", json_pack("{s:s*, s:s*}", "token", id, "role", role));
+	audit_note(request->front->audit, event, fields);
+}
+
 int api_make_token(struct request *request, struct err *e)
 {
 	json_auto_t *body = NULL;
@@ -47,6 +57,7 @@ int api_make_token(struct request *request, struct err *e)
 	if (tokens_make(request->front->tokens, &info, &token, e) < 0)
 		return -1;
 	log_info("session %s: token %s of role %s was made", info.session, info.id, role_name(info.role));
+	note(request, "token_made", info.id, role_name(info.role));
 	answer = describe_token(&info);
 	(void)json_object_set_new(answer, "token", json_string(token));
 	secret_wipe(token);
@@ -75,6 +86,7 @@ int api_make_ticket(struct request *request, struct err *e)
 	if (tickets_make(request->front->tickets, &ticket, store_now_ms(), &text, e) < 0)
 		return -1;
 	log_info("session %s: a link of role %s was made", ticket.session, role_name(ticket.role));
+	note(request, "link_made", NULL, role_name(ticket.role));
 	reply_json(&request->reply, 201,
 	           json_pack("{s:s, s:s, s:s, s:o, s:o}", "ticket", text, "for", "console", "role", role_name(ticket.role), "link",
 	                     json_sprintf("/#code=%s", text), "expires_at", describe_time(ticket.expires_ms)));
@@ -104,6 +116,7 @@ int api_revoke_token(struct request *request, struct err *e)
 	if (tokens_revoke(request->front->tokens, session, id, e) < 0)
 		return -1;
 	log_info("session %s: token %s was revoked", session, id);
+	note(request, "token_revoked", id, NULL);
 	request_revoke(request->front, session, id);
 	reply_empty(&request->reply, 204);
 	return 0;

@@ -7,6 +7,7 @@
 #include "session/base/limits.h"
 #include "session/base/log.h"
 #include "session/base/util.h"
+#include "session/front/audit.h"
 #include "session/front/images.h"
 #include "session/front/metrics.h"
 #include "session/front/quota.h"
@@ -99,6 +100,13 @@ static int check_room(struct front *front, const char *owner, size_t n, struct e
 	return quota_check_count(config_find_key(&front->config, owner), &front->sessions, n, e);
 }
 
+/* Nothing is made that is not in the audit log. */
+static int tell_create(struct front *front, const struct session *session, const char *request_id, struct err *e)
+{
+	return audit_add(front->audit, "create", json_pack("{s:s,s:s,s:O,s:s}", "session", session->id, "owner", session->owner, "image",
+	                                                   json_object_get(session->spec, "image"), "request", request_id), e);
+}
+
 static int create(struct front *front, json_t *spec, const char *owner, const char *request_id, struct session **out,
                  json_t **state, struct err *e)
 {
@@ -115,7 +123,7 @@ static int create(struct front *front, json_t *spec, const char *owner, const ch
 	session = session_ref(sessions_add(&front->sessions, id, spec, owner));
 	(void)snprintf(session->made_by, sizeof(session->made_by), "%s", request_id);
 	/* The row is there before the warden is asked: after a crash the front knows what to end. */
-	if (session_save(session, e) < 0) {
+	if (session_save(session, e) < 0 || tell_create(front, session, request_id, e) < 0) {
 		session_drop(session);
 		session_unref(session);
 		return -1;

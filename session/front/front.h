@@ -15,9 +15,11 @@
 
 /* The front's root, as the warden makes it. */
 #define FRONT_STORE "/front/front.db"
+#define FRONT_AUDIT "/front/audit.jsonl"
 #define FRONT_IMAGES "/images"
 #define FRONT_RUN "/run"
 
+struct audit;
 struct conns;
 struct create_job;
 struct metrics;
@@ -29,6 +31,7 @@ struct front {
 	struct store *store;
 	struct tokens *tokens;
 	struct tickets *tickets;
+	struct audit *audit;
 	struct warden *warden;
 	struct sessions sessions;
 	struct usage usage;

@@ -8,8 +8,11 @@
 #include <string.h>
 
 #include "sandbox/confine/confine.h"
+#include "session/base/limits.h"
 #include "session/base/log.h"
 #include "session/base/util.h"
+#include "session/front/anchor.h"
+#include "session/front/audit.h"
 #include "session/front/conn.h"
 #include "session/front/front.h"
 #include "session/front/metrics.h"
@@ -61,6 +64,17 @@ static void settle_config(struct front *front)
 		log_info("the configuration %.16s: %s", config->sha256, config_summary(config, text, sizeof(text)));
 }
 
+/* The record of what happens outside of sessions, with this start in it. */
+static int open_audit(struct front *front, struct err *e)
+{
+	front->audit = audit_open(front->loop, FRONT_AUDIT, LIMIT_AUDIT_BYTES, e);
+	if (!front->audit)
+		return -1;
+	return audit_add(front->audit, "start", json_pack("{s:s,s:i,s:s?,s:i}", "version", GLOVEBOX_VERSION, "restarts", (int)front->restarts,
+	                                                  "config_sha256", front->config.document ? front->config.sha256 : NULL, "keys",
+	                                                  (int)front->config.n_keys), e);
+}
+
 /* Opens the store and the link to the warden, and finds the sessions that live. */
 static int start(struct front *front, const struct warden_ops *ops, struct err *e)
 {
@@ -83,8 +97,10 @@ static int start(struct front *front, const struct warden_ops *ops, struct err *
 	front->restarts = hello.restarts;
 	front->started_ms = store_now_ms();
 	front->metrics = metrics_create();
+	if (open_audit(front, e) < 0)
+		return -1;
 	front->images = FRONT_IMAGES;
-	front->sessions = (struct sessions){.loop = front->loop, .warden = front->warden, .store = front->store, .tokens = front->tokens,
+	front->sessions = (struct sessions){.loop = front->loop, .warden = front->warden, .store = front->store, .tokens = front->tokens, .audit = front->audit,
 	                                    .metrics = front->metrics, .run = FRONT_RUN, .max_live = hello.max_sessions};
 	if (store_undo_creates(front->store, e) < 0 || sessions_restore(&front->sessions, e) < 0)
 		return -1;
@@ -114,8 +130,11 @@ int main(int argc, char **argv)
 		log_err(LOG_ERROR, &e, "the front does not start");
 		return EXIT_FAILURE;
 	}
+	anchor_start(&front);
 	while (!front.stopping)
 		conns_turn(front.conns);
+	audit_note(front.audit, "stop", NULL);
+	audit_close(front.audit);
 	/* What is still open is closed by the kernel; everything that must last is in the store already. */
 	return EXIT_SUCCESS;
 }

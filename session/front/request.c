@@ -13,6 +13,7 @@
 #include "session/base/limits.h"
 #include "session/base/log.h"
 #include "session/base/util.h"
+#include "session/front/audit.h"
 #include "session/front/access.h"
 
 #define SHOWN_MAX 80
@@ -114,8 +115,10 @@ static int check_token(struct request *request, const char *id, struct err *e)
 		return 0;
 	if (!token)
 		return err_set(e, ERR_UNAUTHORIZED, NULL, "send the header Authorization: Bearer TOKEN");
-	if (!tokens_find(request->front->tokens, token, &request->who))
+	if (!tokens_find(request->front->tokens, token, &request->who)) {
+		audit_count(request->front->audit, AUDIT_UNAUTHORIZED);
 		return err_set(e, ERR_UNAUTHORIZED, NULL, "this token is not known, or has expired");
+	}
 	return routes_permit(request->route, &request->who, id, e);
 }
 

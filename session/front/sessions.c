@@ -9,6 +9,7 @@
 #include "session/base/limits.h"
 #include "session/base/log.h"
 #include "session/base/util.h"
+#include "session/front/audit.h"
 #include "session/front/metrics.h"
 #include "session/front/spec.h"
 
@@ -80,6 +81,7 @@ void session_unref(struct session *session)
 		return;
 	stage_destroy(session->stage);
 	json_decref(session->spec);
+	json_decref(session->head);
 	free(session);
 }
 
@@ -177,6 +179,8 @@ static void finish(struct session *session, const char *reason, bool failed)
 	session->stage = NULL;
 	log_info("session %s %s: %s", session->id, state_names[session->state], session->reason);
 	metrics_ended(all->metrics, session->reason);
+	audit_note(all->audit, "session_end", json_pack("{s:s,s:s,s:s,s:O*}", "session", session->id, "owner", session->owner, "reason",
+	                                              session->reason, "journal", session->head));
 	co_signal(&session->ended);
 	if (session->unborn)
 		session_drop(session);
@@ -199,12 +203,17 @@ static void run_end(void *arg)
 	struct session *session = arg;
 	json_auto_t *body = json_pack("{s:s}", "reason", session->reason);
 	auto_free char *text = json_dumps(body, JSON_COMPACT);
+	json_t *head = NULL;
 	struct stage_call call = {.name = "end", .role = "server", .request_id = "end", .body = text, .body_len = strlen(text)};
 	struct err e;
 
-	/* Its answer does not matter: what it has not tidied up by now goes with its processes. */
-	if (session->stage && stage_ask(session->stage, &call, util_now_ms() + LIMIT_END_MS, NULL, &e) < 0)
+	/* Without an answer: what it has not tidied up by now goes with its processes. */
+	if (session->stage && stage_ask(session->stage, &call, util_now_ms() + LIMIT_END_MS, &head, &e) < 0) {
 		log_err(LOG_DEBUG, &e, "the stage of %s did not end tidily", session->id);
+	} else if (head) {
+		json_decref(session->head);
+		session->head = head;
+	}
 	if (!has_ended(session) && warden_end(session->all->warden, session->id, &e) < 0)
 		log_err(LOG_ERROR, &e, "ending session %s", session->id);
 	session_unref(session);

@@ -42,6 +42,8 @@ struct session {
 	int64_t ready_ms;         /* monotonic: since when it is ready, or was found again */
 	struct stage *stage;      /* NULL once it has ended */
 	struct stage_hello hello;
+	json_t *head;             /* of its journal, as it was last told; NULL before that */
+	int64_t anchored_ms;      /* monotonic: when */
 	bool unborn;              /* its create has not succeeded: nothing is kept of its end */
 	struct co_event ended;
 	int n_calls;              /* of the agent that run now */
@@ -54,6 +56,7 @@ struct sessions {
 	struct warden *warden;
 	struct store *store;
 	struct tokens *tokens;
+	struct audit *audit;
 	struct metrics *metrics;  /* NULL: none */
 	const char *run;          /* the folder of the stages' sockets */
 	struct session *first;    /* oldest first */

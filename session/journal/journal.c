@@ -2,12 +2,11 @@
 /* Writing the journal. */
 #include "session/journal/journal.h"
 
-#include <gnutls/crypto.h>
-#include <gnutls/gnutls.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "session/base/chain.h"
 #include "session/base/limits.h"
 #include "session/base/log.h"
 #include "session/base/util.h"
@@ -17,9 +16,8 @@
 struct journal {
 	struct loop *loop;
 	int fd;
-	json_int_t seq; /* of the last line */
-	off_t size;     /* bytes */
-	unsigned char hash[JOURNAL_HASH_BYTES];
+	struct chain chain;
+	off_t size; /* bytes */
 	struct loop_timer *sync; /* waiting while there is something to hand over */
 	bool broken;
 	journal_watch_fn *watch;
@@ -60,63 +58,37 @@ static void on_sync(void *arg)
 	journal_sync(journal);
 }
 
-/* The next link of the chain, over the hash so far and a line. */
-static void chain(const unsigned char before[JOURNAL_HASH_BYTES], const char *text, size_t len, unsigned char out[JOURNAL_HASH_BYTES])
-{
-	gnutls_hash_hd_t state;
-
-	if (gnutls_hash_init(&state, GNUTLS_DIG_SHA256) < 0 || gnutls_hash(state, before, JOURNAL_HASH_BYTES) < 0 ||
-	    gnutls_hash(state, text, len) < 0)
-		DIE("SHA-256 does not work");
-	gnutls_hash_deinit(state, out);
-}
-
 void journal_watch(struct journal *journal, journal_watch_fn *fn, void *arg)
 {
 	journal->watch = fn;
 	journal->watch_arg = arg;
 }
 
-/* The line without its hash; the caller's reference. `fields` stays the caller's. */
-static json_t *make_line(const struct journal *journal, const char *event, json_t *fields)
-{
-	char time[32];
-	json_t *line = json_pack("{s:I,s:s,s:I,s:s}", "seq", journal->seq + 1, "time", util_wall_time(time, sizeof(time)), "mono_ms",
-	                              (json_int_t)util_now_ms(), "event", event);
-
-	if (!line || (fields && json_object_update_missing(line, fields) < 0))
-		DIE("no memory for a line of the journal");
-	return line;
-}
-
 int journal_add(struct journal *journal, const char *event, json_t *fields, struct err *e)
 {
-	json_auto_t *content = make_line(journal, event, fields);
-	auto_free char *text = json_dumps(content, JSON_COMPACT);
-	auto_free char *line = NULL;
-	unsigned char hash[JOURNAL_HASH_BYTES];
-	char hex[2 * JOURNAL_HASH_BYTES + 1];
+	json_auto_t *content = chain_line(&journal->chain, event, fields);
+	struct chain next;
+	auto_free char *line = chain_text(&journal->chain, content, &next);
 
 	json_decref(fields);
-	if (!text)
-		DIE("no memory for a line of the journal");
 	if (journal->broken)
 		return err_set(e, ERR_INTERNAL, NULL, "the journal of this session cannot be written");
-	chain(journal->hash, text, strlen(text), hash);
-	util_hex(hex, hash, sizeof(hash));
-	line = util_printf("%.*s,\"hash\":\"%s\"}\n", (int)(strlen(text) - 1), text, hex);
 	if (util_write_all(journal->fd, line, strlen(line)) < 0) {
 		journal->broken = true;
 		return err_sys(e, "the journal of this session cannot be written");
 	}
-	journal->seq++;
+	journal->chain = next;
 	journal->size += (off_t)strlen(line);
-	memcpy(journal->hash, hash, sizeof(hash));
 	if (journal->watch)
 		journal->watch(journal->watch_arg, content);
 	if (!journal->sync)
 		journal->sync = loop_at(journal->loop, util_now_ms() + SYNC_MS, on_sync, journal);
 	return 0;
+}
+
+json_t *journal_head(const struct journal *journal)
+{
+	return chain_head(&journal->chain);
 }
 
 bool journal_is_full(const struct journal *journal)

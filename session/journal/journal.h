@@ -3,9 +3,7 @@
  * The journal of one session, as its stage writes it: journal.jsonl, one JSON object a line, in files that the warden made and passed
  * write-only with O_APPEND.
  *
- * A line holds "seq" (from 1, without gaps), "time" (wall, RFC 3339), "mono_ms" (monotonic), "event", what belongs to the event, and
- * last "hash": the SHA-256, in hex, of the hash of the line before (32 bytes; zeros before the first) and the line's own text without
- * that last member. The `intent` line of an action is written before its events, the `result` line before the reply leaves: after
+ * Its lines are chained (session/base/chain.h). The `intent` line of an action is written before its events, the `result` line before the reply leaves: after
  * any kill an intent without result reads "may have happened". A last line without newline is no line. Written lines are handed to
  * the disk once a second. Owner: the stage. One thread.
  */
@@ -17,8 +15,6 @@
 
 #include "session/base/err.h"
 #include "session/base/loop.h"
-
-#define JOURNAL_HASH_BYTES 32
 
 struct journal;
 
@@ -37,6 +33,9 @@ int journal_add(struct journal *journal, const char *event, json_t *fields, stru
 /* Calls fn with each line once it is written, without its hash; the line is borrowed. */
 typedef void journal_watch_fn(void *arg, const json_t *line);
 void journal_watch(struct journal *journal, journal_watch_fn *fn, void *arg);
+
+/* Where its chain is: {"seq","hash"}; the caller's reference. */
+json_t *journal_head(const struct journal *journal);
 
 /* LIMIT_JOURNAL_BYTES are written: nothing new may begin, what has begun still gets its lines. */
 bool journal_is_full(const struct journal *journal);

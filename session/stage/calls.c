@@ -75,7 +75,12 @@ static void handle_end(struct stage *stage, struct call *call)
 		turns_pass(&stage->turns);
 	stage_end(stage, is_told ? form_string(body, "reason", "asked") : "asked");
 	events_finish(stage->events, util_now_ms() + LIMIT_LAST_EVENT_MS);
-	answer(call, 0, json_object(), NULL);
+	answer(call, 0, journal_head(stage->journal), NULL);
+}
+
+static void handle_head(struct stage *stage, struct call *call)
+{
+	answer(call, 0, journal_head(stage->journal), NULL);
 }
 
 static void handle_events(struct stage *stage, struct call *call)
@@ -103,6 +108,7 @@ static const struct call_row rows[] = {
 	{"open", ROLE_SERVER, false, handle_open},
 	{"start", ROLE_SERVER, false, handle_start},
 	{"end", ROLE_SERVER, false, handle_end},
+	{"head", ROLE_SERVER, false, handle_head},
 	{"state", ANYBODY, false, handle_state},
 	{"act", HANDS, true, keyed_act},
 	{"screenshot", HANDS, true, looks_call},

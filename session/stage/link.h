@@ -22,7 +22,8 @@
  *   cancel      –   stops the running act; {"cancelled":BOOL}
  *   pause       –   freezes the app jail; what runs is cancelled; the state object
  *   resume      –   lets it go on; the state object
- *   end         {"reason":TEXT} or –   releases what is held, closes the journal with the reason; only role server; {}
+ *   end         {"reason":TEXT} or –   releases what is held, closes the journal with the reason; only role server; as head
+ *   head        –   where the journal's chain is; only role server; {"seq","hash"}
  * A refusal is a REPLY with a 4xx or 5xx status and an application/problem+json body.
  */
 #ifndef STAGE_LINK_H
