@@ -9,19 +9,27 @@
 #include "session/front/request.h"
 #include "session/front/spec.h"
 
-static int read_change(struct request *request, json_t **change, json_t **changed, struct err *e)
+static int merge(struct request *request, json_t *change, json_t **changed, struct err *e)
 {
-	json_auto_t *body = NULL;
 	struct faults *faults = request_faults(request);
+
+	if (spec_change(request->session->spec, change, changed, faults) == 0)
+		return 0;
+	*e = faults->list[0];
+	return -1;
+}
+
+/* The body, found to be a change that can be made. */
+static int read_change(struct request *request, json_t **change, struct err *e)
+{
+	json_auto_t *body = NULL, *changed = NULL;
 
 	if (request_json(request, &body, e) < 0)
 		return -1;
 	if (!json_is_object(body))
 		return err_set(e, ERR_BAD_FIELD, "", "the body must be an object with labels, ttl_s or idle_s");
-	if (spec_change(request->session->spec, body, changed, faults) < 0) {
-		*e = faults->list[0];
+	if (merge(request, body, &changed, e) < 0)
 		return -1;
-	}
 	*change = json_incref(body);
 	return 0;
 }
@@ -51,7 +59,7 @@ int api_change(struct request *request, struct err *e)
 	long ttl_s;
 	int64_t expires_ms;
 
-	if (calls_check_ready(session, e) < 0 || read_change(request, &change, &changed, e) < 0)
+	if (calls_check_ready(session, e) < 0 || read_change(request, &change, e) < 0)
 		return -1;
 	ttl_s = form_int(change, "ttl_s", 0);
 	expires_ms = ttl_s > 0 ? store_now_ms() + ttl_s * INT64_C(1000) : session->expires_ms;
@@ -62,7 +70,9 @@ int api_change(struct request *request, struct err *e)
 	/* The warden first: it may refuse. It ends the session some seconds after the front should have. */
 	if (ttl_s > 0 && warden_set_ttl(request->front->warden, session->id, (uint32_t)ttl_s, util_now_ms() + LIMIT_STATE_MS, e) < 0)
 		return -1;
-	if (calls_check_ready(session, e) < 0 || take_change(session, changed, expires_ms, e) < 0)
+	/* Others may have changed it meanwhile. */
+	if (calls_check_ready(session, e) < 0 || merge(request, change, &changed, e) < 0 ||
+	    take_change(session, changed, expires_ms, e) < 0)
 		return -1;
 	if (ttl_s > 0 || json_object_get(change, "idle_s"))
 		session_times_changed(session);
