@@ -121,6 +121,11 @@ int api_events(struct request *request, struct err *e)
 
 int api_screenshot(struct request *request, struct err *e)
 {
+	const char *known = request->head.if_none_match;
+
+	/* One that is no text is none that the stage has given. */
+	if (known)
+		(void)json_object_set_new(request->target.query, "if_none_match", json_string(known));
 	return relay(request, "screenshot", LIMIT_START_MS, e);
 }
 

@@ -28,6 +28,7 @@ static const struct single singles[] = {
 	{"Transfer-Encoding", offsetof(struct head, transfer_encoding)},
 	{"Idempotency-Key", offsetof(struct head, idempotency_key)},
 	{"Last-Event-ID", offsetof(struct head, last_event_id)},
+	{"If-None-Match", offsetof(struct head, if_none_match)},
 	{"Expect", offsetof(struct head, expect)},
 };
 

@@ -16,7 +16,7 @@
 
 /* Values are borrowed from what head_add was given; NULL when the field is not there. */
 struct head {
-	const char *host, *origin, *authorization, *content_type, *idempotency_key, *last_event_id;
+	const char *host, *origin, *authorization, *content_type, *idempotency_key, *last_event_id, *if_none_match;
 	const char *content_length, *transfer_encoding, *expect;
 	uint64_t length; /* of the body; 0 when chunked */
 	bool chunked;

@@ -134,7 +134,12 @@ static const char *safe_type(const char *type)
 
 static bool is_safe_header(const char *name, const char *value)
 {
-	if (strncmp(name, "Glovebox-", 9) != 0 && strcmp(name, "Retry-After") != 0 && strcmp(name, "Idempotency-Replayed") != 0)
+	static const char *const others[] = {"Retry-After", "Idempotency-Replayed", "ETag"};
+	bool is_known = strncmp(name, "Glovebox-", 9) == 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(others); i++)
+		is_known |= strcmp(name, others[i]) == 0;
+	if (!is_known)
 		return false;
 	for (const char *at = name; *at; at++)
 		if ((*at < 'a' || *at > 'z') && (*at < 'A' || *at > 'Z') && *at != '-')

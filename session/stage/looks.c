@@ -72,6 +72,7 @@ int looks_read(const json_t *query, struct space space, json_t **out, struct err
 	const struct action_row *row = &display_rows[0];
 	json_auto_t *fields = query ? json_copy((json_t *)(uintptr_t)query) : json_object();
 
+	json_object_del(fields, "if_none_match"); /* not of the picture */
 	for (size_t i = 0; i < ARRAY_LEN(parameters); i++)
 		if (read_parameter(&parameters[i], fields, e) < 0)
 			return -1;
@@ -81,10 +82,25 @@ int looks_read(const json_t *query, struct space space, json_t **out, struct err
 	return 0;
 }
 
-static json_t *headers_of(const struct stage *stage, const json_t *fields, uint64_t frame)
+/* The same frame by the same request has the same bytes, and so the same tag. */
+static char *tag_of(const struct stage *stage, const struct display_request *r, uint64_t frame)
+{
+	return util_printf("\"%llu.%ld.%ld-%d.%d.%d.%d.%d.%d.%d\"", (unsigned long long)frame, stage->epoch, stage->episode, r->x, r->y, r->width,
+	                   r->height, r->out_width, r->out_height, r->no_cursor);
+}
+
+/* The list of If-None-Match has this tag, weak or strong; the tag's quotes make it whole. */
+static bool has_tag(const json_t *query, const char *tag)
+{
+	const char *known = form_string(query, "if_none_match", "");
+
+	return strcmp(known, "*") == 0 || strstr(known, tag);
+}
+
+static json_t *headers_of(const struct stage *stage, const json_t *fields, const char *tag, uint64_t frame)
 {
 	const json_t *region = json_object_get(fields, "region");
-	json_t *headers = json_object();
+	json_t *headers = json_pack("{s:s}", "ETag", tag);
 
 	json_object_set_new(headers, "Glovebox-At", json_sprintf("frame=%llu, epoch=%ld, episode=%ld", (unsigned long long)frame, stage->epoch,
 	                                                         stage->episode));
@@ -120,8 +136,10 @@ void looks_call(struct stage *stage, struct call *call)
 		return;
 	}
 	guard_note(stage, call, picture.frame);
-	json_auto_t *headers = headers_of(stage, fields, picture.frame);
+	auto_free char *tag = tag_of(stage, &request, picture.frame);
+	json_auto_t *headers = headers_of(stage, fields, tag, picture.frame);
+	bool is_known = has_tag(call->query, tag);
 
-	call_reply(call, 200, picture.media_type, headers, picture.bytes, picture.len);
+	call_reply(call, is_known ? 304 : 200, picture.media_type, headers, picture.bytes, is_known ? 0 : picture.len);
 	free(picture.bytes);
 }

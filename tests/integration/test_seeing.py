@@ -157,6 +157,24 @@ def test_frames(session):
     assert frame(shot(session)[0]) > frame(moved)
 
 
+def test_a_picture_that_the_caller_has(session):
+    """304 for the same frame and the same parameters, without a body; the picture when either is another."""
+    session.do("move", x=10, y=10)
+    path = f"{session.path}/screenshot"
+    first = session.agent.request("GET", path)
+    tag = first.headers["ETag"]
+    for known in (tag, f'"x", W/{tag}', "*"):
+        again = session.agent.request("GET", path, headers={"If-None-Match": known})
+        assert (again.status, again.body, again.headers["ETag"]) == (304, b"", tag)
+        assert again.headers["Glovebox-At"] == first.headers["Glovebox-At"]
+    for known in ('"x"', tag.strip('"'), "\u00e9"):
+        assert session.agent.request("GET", path, headers={"If-None-Match": known}).body == first.body
+    assert session.agent.request("GET", f"{path}?space=native&cursor=false", headers={"If-None-Match": tag}).status == 200
+    session.do("move", x=20, y=10)
+    moved = session.agent.request("GET", path, headers={"If-None-Match": tag})
+    assert moved.status == 200 and moved.headers["ETag"] != tag
+
+
 def frame(reply):
     fields = dict(part.split("=") for part in reply.headers["Glovebox-At"].split(", "))
     assert set(fields) == {"frame", "epoch", "episode"}
