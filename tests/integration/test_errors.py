@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Refusals: each code provoked through the API, the shape of the problem object, and a fault of every kind in every field of every schema."""
+import itertools
 import json
 import re
 
@@ -79,6 +80,14 @@ def gone(server):
     return act(session)
 
 
+def paused(server, session):
+    server.api.call("POST", f"{session.path}/pause")
+    try:
+        return act(session, {"action": "wait", "duration_ms": 1})
+    finally:
+        server.api.call("POST", f"{session.path}/resume")
+
+
 KEY = {"Idempotency-Key": "errors-1"}
 
 
@@ -110,6 +119,7 @@ REFUSED = {
     "no_image": lambda server, session: send(server.api, "POST", "/v1/sessions", {"image": "nothing"}),
     "busy": lambda server, session: busy(session),
     "session_gone": lambda server, session: gone(server),
+    "paused": paused,
 }
 
 # Actions that fail once the list was begun.
@@ -129,8 +139,8 @@ ELSEWHERE = {
     "session_failed": "test_jail.py: a display that does not start",
     "display_silent": "tests/x/test_stage_ends.c: a stopped X server",
     "already_done": "tests/unit: needs 1,024 keys",
-    "paused": "the pause of sessions",
-    "stale_episode": "the guard", "stale_epoch": "the guard", "stale_target": "the guard",
+    "stale_episode": "tests/unit/test_guard.c: there is one episode so far", "stale_epoch": "tests/unit/test_guard.c: and one epoch",
+    "stale_target": "test_parallel.py: a click where the screen has changed",
     "journal_full": "needs a full disk or a gigabyte",
     "internal": "a fault of the server", "input_failed": "a fault of the X server",
 }
@@ -303,11 +313,10 @@ FORM = [
 ]
 
 
-@pytest.mark.parametrize("body, at", FORM)
-def test_faults_of_form_have_their_place(server, session, body, at):
+def test_faults_of_form_have_their_place(server, session):
     """In the front and in a stage alike; line and column are those of the offset."""
-    for method, path in (("POST", f"{session.path}/act"), ("POST", "/v1/sessions")):
-        reply = server.api.request(method, path, body)
+    for (body, at), path in itertools.product(FORM, (f"{session.path}/act", "/v1/sessions")):
+        reply = server.api.request("POST", path, body)
         assert reply.status == 400
         problem = check_reply(reply)
         assert problem["code"] == "bad_json"
