@@ -18,6 +18,7 @@
 #define FRONT_AUDIT "/front/audit.jsonl"
 #define FRONT_IMAGES "/images"
 #define FRONT_RUN "/run"
+#define FRONT_JOURNALS "/journals"
 
 struct audit;
 struct conns;
@@ -42,6 +43,7 @@ struct front {
 	int64_t started_ms; /* wall clock */
 	struct hosts hosts;
 	const char *images; /* the folder of the manifests */
+	const char *journals;
 	struct request *requests; /* those at work in a coroutine or with a reply of a stage */
 	bool stopping;
 };

@@ -100,6 +100,7 @@ static int start(struct front *front, const struct warden_ops *ops, struct err *
 	if (open_audit(front, e) < 0)
 		return -1;
 	front->images = FRONT_IMAGES;
+	front->journals = FRONT_JOURNALS;
 	front->sessions = (struct sessions){.loop = front->loop, .warden = front->warden, .store = front->store, .tokens = front->tokens, .audit = front->audit,
 	                                    .metrics = front->metrics, .run = FRONT_RUN, .max_live = hello.max_sessions};
 	if (store_undo_creates(front->store, e) < 0 || sessions_restore(&front->sessions, e) < 0)

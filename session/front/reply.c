@@ -73,6 +73,16 @@ void reply_text_taken(struct reply *reply, const char *type, char *taken, size_t
 	reply->len = len;
 }
 
+void reply_file(struct reply *reply, const char *type, int fd, size_t len)
+{
+	clear(reply);
+	reply->status = 200;
+	reply->type = type;
+	reply->file_fd = fd;
+	reply->has_file = true;
+	reply->len = len;
+}
+
 void reply_refusal(struct reply *reply, const struct faults *faults, const char *request_id)
 {
 	enum err_code code = faults->list[0].code;
@@ -142,6 +152,10 @@ static struct MHD_Response *build_body(struct reply *reply, MHD_ContentReaderCal
 		take_rest(reply);
 	if (reply->stream)
 		return MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, STREAM_BLOCK_BYTES, read, arg, NULL);
+	if (reply->has_file) {
+		reply->has_file = false;
+		return MHD_create_response_from_fd64(reply->len, reply->file_fd);
+	}
 	if (reply->body)
 		return MHD_create_response_from_buffer_with_free_callback(reply->len, steal_ptr(&reply->body), free);
 	/* libmicrohttpd does not write there, but its type cannot say so. */
@@ -179,6 +193,8 @@ struct MHD_Response *reply_build(struct reply *reply, const char *request_id, MH
 void reply_finish(struct reply *reply)
 {
 	free(reply->body);
+	if (reply->has_file)
+		util_close_fd(&reply->file_fd);
 	stage_reply_finish(reply->stream);
 	json_decref(reply->headers);
 	*reply = (struct reply){.status = 0};

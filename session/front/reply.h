@@ -19,6 +19,8 @@ struct reply {
 	char *body;                 /* malloced, the reply's; NULL with `text` or `stream` */
 	const char *text;           /* a body that stays */
 	size_t len;                 /* of body or text */
+	int file_fd;                /* a body in a file, of its first len bytes; the reply's; with has_file */
+	bool has_file;
 	struct stage_reply *stream; /* the reply's */
 	bool is_endless;            /* the stream's body goes on until either side closes */
 	json_t *headers;            /* {"Name":"value"} beside those of every reply, or NULL */
@@ -30,6 +32,7 @@ struct reply {
 void reply_json(struct reply *reply, int status, json_t *taken); /* the object's reference is taken */
 void reply_empty(struct reply *reply, int status);
 void reply_text(struct reply *reply, const char *type, const char *text, size_t len); /* 200; text stays the caller's */
+void reply_file(struct reply *reply, const char *type, int fd, size_t len); /* 200; fd is taken */
 void reply_refusal(struct reply *reply, const struct faults *faults, const char *request_id); /* at least one */
 /* 200 with a malloced text, which is taken. */
 void reply_text_taken(struct reply *reply, const char *type, char *taken, size_t len);

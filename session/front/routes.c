@@ -38,6 +38,7 @@ const struct route routes[] = {
 	{"POST", "/v1/sessions/{id}/act", ROUTE_WAITS | ROUTE_BODY | ROUTE_KEY, AGENT | MAKER, api_act, NULL, "runs a list of actions"},
 	{"POST", "/v1/sessions/{id}/cancel", ROUTE_WAITS | ROUTE_REPEATABLE, AGENT | MAKER, api_cancel, NULL, "stops the actions that run"},
 	{"GET", "/v1/sessions/{id}/events", ROUTE_WAITS | ROUTE_STREAM, ALL, api_events, NULL, "what happens in it, as server-sent events"},
+	{"GET", "/v1/sessions/{id}/journal", 0, CONTROLLER | MAKER, api_journal, NULL, "the lines of its journal so far"},
 	{"GET", "/v1/sessions/{id}/screenshot", ROUTE_WAITS, AGENT | MAKER, api_screenshot, "format region space cursor",
 	 "a picture of the display"},
 	{"POST", "/v1/sessions/{id}/pause", ROUTE_WAITS | ROUTE_REPEATABLE, CONTROLLER | MAKER, api_pause, NULL,

@@ -36,7 +36,7 @@ class Reply:
         self.headers = response.headers
         self.body = response.read()
         kind = response.headers.get_content_type()
-        self.json = json.loads(self.body) if self.body and kind.endswith("json") else None
+        self.json = json.loads(self.body) if self.body and kind.endswith(("/json", "+json")) else None
 
 
 class Api:

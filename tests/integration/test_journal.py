@@ -7,7 +7,7 @@ import os
 import signal
 
 import jail
-from api import Refused
+from api import Api, Refused
 from conftest import until
 
 SUFFIX = len(',"hash":""}') + 64
@@ -79,3 +79,27 @@ def test_stage_is_killed_in_the_middle(server, make_session):
         assert isinstance(call.exception(), Refused)
     until(lambda: session.id not in server.live_sessions())
     assert events(lines(server, session)) == ["start", "ready", "intent", "result", "intent"]
+
+
+def test_the_route(server, make_session):
+    """The lines of the file, byte for byte, also after the end; not for the agent, in whose name things were typed."""
+    session = make_session("minimal")
+    session.do("type", text="x" * 100000)
+    path = server.state / "journals" / session.id / "journal.jsonl"
+    controller = Api(server.url, session.tokens["controller"])
+    reply = controller.request("GET", f"{session.path}/journal")
+    assert (reply.status, reply.headers["Content-Type"]) == (200, "application/x-ndjson")
+    assert reply.body == path.read_bytes() and len(reply.body) > 100000
+    for role in "agent", "viewer":
+        assert Api(server.url, session.tokens[role]).request("GET", f"{session.path}/journal").status == 403
+    session.end()
+    assert server.api.request("GET", f"{session.path}/journal").body == path.read_bytes()
+    assert events(lines(server, session))[-1] == "end"
+
+
+def test_the_route_leaves_out_what_is_no_line_yet(server, session):
+    path = server.state / "journals" / session.id / "journal.jsonl"
+    whole = path.read_bytes()
+    with path.open("ab") as file:
+        file.write(b'{"seq": 3, "torn' + 100000 * b" ")
+    assert server.api.request("GET", f"{session.path}/journal").body == whole

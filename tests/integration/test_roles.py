@@ -18,7 +18,7 @@ CONTRACT = {
         "GET /v1 · GET /v1/actions · GET /v1/sessions · GET /v1/sessions/{id} · GET /v1/sessions/{id}/events",
     "agent owner operator": "POST /v1/sessions/{id}/act · POST /v1/sessions/{id}/cancel · GET /v1/sessions/{id}/screenshot",
     "agent controller owner operator": "DELETE /v1/sessions/{id}",
-    "controller owner operator": "POST /v1/sessions/{id}/pause · POST /v1/sessions/{id}/resume",
+    "controller owner operator": "POST /v1/sessions/{id}/pause · POST /v1/sessions/{id}/resume · GET /v1/sessions/{id}/journal",
     "owner operator":
         "POST /v1/sessions · GET /v1/images · PATCH /v1/sessions/{id} · "
         "POST /v1/sessions/{id}/tickets · POST /v1/sessions/{id}/tokens · GET /v1/sessions/{id}/tokens · DELETE /v1/sessions/{id}/tokens/{token}",

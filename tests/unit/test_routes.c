@@ -39,6 +39,7 @@ static const struct {
 	{"POST", "/v1/sessions/{id}/act", "aow"},
 	{"POST", "/v1/sessions/{id}/cancel", "aow"},
 	{"GET", "/v1/sessions/{id}/events", "avcow"},
+	{"GET", "/v1/sessions/{id}/journal", "cow"},
 	{"GET", "/v1/sessions/{id}/screenshot", "aow"},
 	{"POST", "/v1/sessions/{id}/pause", "cow"},
 	{"POST", "/v1/sessions/{id}/resume", "cow"},
