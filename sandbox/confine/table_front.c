@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The system calls of glovebox-front: its loop, connections of the listening socket that it was given, SQLite in front/, reads in
+ * The system calls of glovebox-front: its loop, connections of the listening sockets that it was given, SQLite in front/, reads in
  * images/ and journals/. It starts nothing and connects to nothing but stages.
  */
 #include <sys/socket.h>
@@ -17,6 +17,8 @@ static const struct confine_rule rules[] = {
 	DENY(execveat, EPERM),
 	/* libmicrohttpd */
 	PLAIN(sendfile),
+	/* The file of a private key, while it is read */
+	PLAIN(mlock),
 	/* SQLite, the audit log */
 	PLAIN(chmod), PLAIN(fallocate), PLAIN(ftruncate), PLAIN(fchmod), PLAIN(fchown), PLAIN(flock), PLAIN(link), PLAIN(lseek),
 	PLAIN(mkdir), PLAIN(mkdirat), PLAIN(pwrite64), PLAIN(pwritev), PLAIN(preadv), PLAIN(rename), PLAIN(renameat), PLAIN(renameat2),

@@ -68,12 +68,19 @@
 #define LIMIT_TITLE_BYTES 1024                /* one window title or class */
 #define LIMIT_WINDOWS 256                     /* windows in one list */
 #define LIMIT_CONNECTIONS 1024                /* HTTP connections in all */
+#define LIMIT_LISTENERS 8                     /* places where the API is served */
+#define LIMIT_HOSTS 64                        /* names of hosts that the operator gives */
 #define LIMIT_CONNECTIONS_PER_ADDRESS 256     /* of them from one address, loopback excepted */
-#define LIMIT_REQUEST_MS 30000                /* receiving one request, from its first byte; and waiting for the next one */
-#define LIMIT_SEND_MS 15000                   /* sending one reply, and a second more for each LIMIT_SEND_BYTES_PER_S of it */
+#define LIMIT_REQUEST_MS 30000                /* receiving one request, from its first line; and waiting for the next one; unless an option says another */
+#define LIMIT_HEAD_MS 10000                   /* receiving the head of a request, once its first line is there; and a TLS handshake */
+#define LIMIT_SEND_MS (LIMIT_REQUEST_MS / 2)  /* sending one reply, and a second more for each LIMIT_SEND_BYTES_PER_S of it */
 #define LIMIT_SEND_BYTES_PER_S 16384
 #define LIMIT_VANISHED_MS 45000               /* the reader of a stream acknowledges nothing that was sent to it */
 #define LIMIT_SEND_BUFFER_BYTES (128 * 1024)  /* of a reply, in the kernel */
+#define LIMIT_RECEIVE_BUFFER_BYTES (128 * 1024) /* of a request that is not read yet, in the kernel */
+#define LIMIT_TLS_BUFFER_BYTES (32 * 1024)    /* between TLS and HTTP, each way, in the kernel */
+#define LIMIT_PEM_BYTES (256 * 1024)          /* a certificate with its chain, or a key */
+#define LIMIT_LINGER_MS 2000                  /* from our end of a connection to the peer's */
 #define LIMIT_HEAD_BYTES (32 * 1024)          /* request line and header fields */
 #define LIMIT_DRAIN_BYTES (8 * 1024 * 1024)   /* of a body that is refused, read so that the client gets to see why */
 #define LIMIT_QUERY_PARAMETERS 16

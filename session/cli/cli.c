@@ -55,18 +55,23 @@ static void show_answer(struct cli *cli, const struct client_reply *reply)
 		fprintf(stderr, "  the token is the one in %s\n", cli->client.token_file);
 }
 
+/* An option, or else a variable of the environment, or else a default. */
+static const char *given(const struct cli *cli, const char *option, const char *variable, const char *otherwise)
+{
+	const char *value = args_get(&cli->args, option);
+
+	if (!value)
+		value = getenv(variable);
+	return value ? value : otherwise;
+}
+
 static int open_client(struct cli *cli, struct err *e)
 {
-	const char *server = args_get(&cli->args, "server");
-	const char *token_file = args_get(&cli->args, "token-file");
+	const struct client_server server = {.url = given(cli, "server", "GLOVEBOX_SERVER", DEFAULT_SERVER),
+	                                     .token_file = given(cli, "token-file", "GLOVEBOX_TOKEN_FILE", NULL),
+	                                     .cacert = given(cli, "cacert", "GLOVEBOX_CACERT", NULL)};
 
-	if (cli->client.curl)
-		return 0;
-	if (!server)
-		server = getenv("GLOVEBOX_SERVER");
-	if (!token_file)
-		token_file = getenv("GLOVEBOX_TOKEN_FILE");
-	return client_init(&cli->client, server ? server : DEFAULT_SERVER, token_file, e);
+	return cli->client.curl ? 0 : client_init(&cli->client, &server, e);
 }
 
 int cli_call(struct cli *cli, const char *method, const char *path, const json_t *body, struct client_reply *reply)

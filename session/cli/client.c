@@ -71,23 +71,33 @@ static int check_server(const char *server, struct err *e)
 
 	curl_free(scheme);
 	curl_url_cleanup(url);
-	if (!good)
-		return err_set(e, ERR_BAD_REQUEST, NULL, "the server is %s; it must be an http:// or https:// URL",
+	if (!good && strncmp(server, "unix:/", 6) != 0)
+		return err_set(e, ERR_BAD_REQUEST, NULL, "the server is %s; it must be an http:// or https:// URL, or unix:/PATH",
 		               err_quote(quoted, sizeof(quoted), server, strlen(server)));
 	return 0;
 }
 
-int client_init(struct client *client, const char *server, const char *token_file, struct err *e)
+static int check_cacert(const char *path, struct err *e)
+{
+	return path && access(path, R_OK) < 0 ? err_set(e, ERR_BAD_REQUEST, NULL, "the file %s of --cacert cannot be read: %s", path, strerror(errno))
+	                                      : 0;
+}
+
+int client_init(struct client *client, const struct client_server *server, struct err *e)
 {
 	struct client made = {0};
 
 	if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
 		DIE("libcurl does not start");
-	if (check_server(server, e) || take_token(&made, token_file, e))
+	if (check_server(server->url, e) || check_cacert(server->cacert, e) || take_token(&made, server->token_file, e))
 		return -1;
-	made.server = util_strdup(server);
-	for (size_t len = strlen(server); len > 0 && made.server[len - 1] == '/'; len--)
+	made.server = util_strdup(server->url);
+	for (size_t len = strlen(made.server); len > 0 && made.server[len - 1] == '/'; len--)
 		made.server[len - 1] = '\0';
+	if (strncmp(made.server, "unix:", 5) == 0)
+		made.socket = util_strdup(made.server + 5);
+	made.base = util_strdup(made.socket ? "http://localhost" : made.server);
+	made.cacert = server->cacert ? util_strdup(server->cacert) : NULL;
 	made.curl = curl_easy_init();
 	if (!made.curl)
 		DIE("libcurl does not start");
@@ -100,6 +110,9 @@ void client_finish(struct client *client)
 	if (client->token)
 		explicit_bzero(client->token, strlen(client->token));
 	free(client->server);
+	free(client->base);
+	free(client->socket);
+	free(client->cacert);
 	free(client->token);
 	free(client->token_file);
 	curl_easy_cleanup(client->curl);
@@ -141,9 +154,11 @@ static struct curl_slist *make_headers(const struct client *client, const json_t
 	return headers;
 }
 
-static CURLcode perform(CURL *curl, const char *method, const char *url, struct curl_slist *headers, const char *text,
+static CURLcode perform(const struct client *client, const char *method, const char *url, struct curl_slist *headers, const char *text,
                         struct client_reply *reply)
 {
+	CURL *curl = client->curl;
+
 	curl_easy_reset(curl);
 	curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
 	curl_easy_setopt(curl, CURLOPT_URL, url);
@@ -154,6 +169,10 @@ static CURLcode perform(CURL *curl, const char *method, const char *url, struct 
 	curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
 	curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_body);
 	curl_easy_setopt(curl, CURLOPT_WRITEDATA, reply);
+	if (client->socket)
+		curl_easy_setopt(curl, CURLOPT_UNIX_SOCKET_PATH, client->socket);
+	if (client->cacert)
+		curl_easy_setopt(curl, CURLOPT_CAINFO, client->cacert);
 	if (strncmp(url, "http://", 7) == 0)
 		curl_easy_setopt(curl, CURLOPT_PROXY, "");
 	if (text) {
@@ -166,18 +185,19 @@ static CURLcode perform(CURL *curl, const char *method, const char *url, struct 
 int client_call(struct client *client, const char *method, const char *path, const json_t *body, struct client_reply *reply,
                 struct err *e)
 {
-	auto_free char *url = util_printf("%s%s", client->server, path);
+	auto_free char *url = util_printf("%s%s", client->base, path);
 	auto_free char *text = body ? json_dumps(body, JSON_COMPACT) : NULL;
 	struct curl_slist *headers = make_headers(client, body);
 	struct client_reply got = {0};
-	CURLcode code = perform(client->curl, method, url, headers, text, &got);
+	CURLcode code = perform(client, method, url, headers, text, &got);
 
 	curl_slist_free_all(headers);
 	if (code != CURLE_OK) {
 		client_reply_finish(&got);
 		if (code == CURLE_WRITE_ERROR)
 			return err_set(e, ERR_TOO_LARGE, NULL, "the answer is larger than %d bytes", LIMIT_REPLY_BYTES);
-		return err_set(e, ERR_GONE, NULL, "no answer from %s: %s", client->server, curl_easy_strerror(code));
+		return err_set(e, ERR_GONE, NULL, "no answer from %s: %s%s", client->server, curl_easy_strerror(code),
+		               code == CURLE_PEER_FAILED_VERIFICATION ? "; --cacert FILE names the certificate to trust" : "");
 	}
 	curl_easy_getinfo(client->curl, CURLINFO_RESPONSE_CODE, &got.status);
 	got.at = take_header(client->curl, "Glovebox-At");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One server, spoken to over HTTP with libcurl and an operator's token.
+ * One server, spoken to over HTTP with libcurl and an operator's token, by TCP, TLS or a Unix socket.
  *
  * Calls block. No redirect is followed, and plain http:// never goes through a proxy, so that the token reaches the server named
  * and nobody else.
@@ -14,7 +14,10 @@
 #include "session/base/err.h"
 
 struct client {
-	char *server;     /* without a "/" at its end */
+	char *server;     /* as it was named, without a "/" at its end */
+	char *base;       /* what paths are appended to */
+	char *socket;     /* the path of a Unix socket, or NULL */
+	char *cacert;     /* a file of certificates to trust, or NULL for those of this machine */
 	char *token;
 	char *token_file; /* where the token came from, for messages */
 	void *curl;
@@ -29,11 +32,15 @@ struct client_reply {
 	char *space;   /* the header Glovebox-Space, or NULL */
 };
 
-/*
- * Fills *client. `server` is an http:// or https:// URL; `token_file` a path, or NULL for the usual places
- * (~/.config/glovebox/token, then /var/lib/glovebox/operator.token). ERR_BAD_REQUEST: not a URL, or no token to be read.
- */
-int client_init(struct client *client, const char *server, const char *token_file, struct err *e);
+/* Where the server is and how it is known. */
+struct client_server {
+	const char *url;        /* http://, https:// or unix:/path */
+	const char *token_file; /* NULL: the usual places, ~/.config/glovebox/token, then /var/lib/glovebox/operator.token */
+	const char *cacert;     /* certificates to trust instead of those of this machine, or NULL */
+};
+
+/* Fills *client. ERR_BAD_REQUEST: not a URL, or no token or certificate to be read. */
+int client_init(struct client *client, const struct client_server *server, struct err *e);
 void client_finish(struct client *client);
 
 /*

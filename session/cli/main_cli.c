@@ -15,7 +15,8 @@ static const struct cli_command *const commands[] = {
 };
 
 static const struct arg_option common[] = {
-	{"server", 0, "URL", false, "the server (GLOVEBOX_SERVER; default http://127.0.0.1:7070)"},
+	{"server", 0, "URL", false, "the server: http://…, https://… or unix:/PATH (GLOVEBOX_SERVER; default http://127.0.0.1:7070)"},
+	{"cacert", 0, "FILE", false, "certificates to trust instead of this machine's (GLOVEBOX_CACERT)"},
 	{"token-file", 0, "FILE", false,
 	  "the token (GLOVEBOX_TOKEN_FILE; default ~/.config/glovebox/token, then /var/lib/glovebox/operator.token)"},
 	{"json", 0, NULL, false, "answers and refusals as JSON on standard output"},

@@ -12,7 +12,7 @@
 
 #include "session/base/limits.h"
 #include "session/base/util.h"
-#include "session/front/head.h"
+#include "session/front/hosts.h"
 #include "session/front/spec.h"
 
 #define HEX_DIGITS "0123456789abcdefABCDEF"

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* libmicrohttpd in our loop: deadlines, caps, and the watch on peers that wait. */
+/* libmicrohttpd in our loop: deadlines, caps, and the watch on peers that wait; TLS before it where that is asked for. */
 #include "session/front/conn.h"
 
 #include <errno.h>
-#include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,25 +11,33 @@
 
 #include "session/base/limits.h"
 #include "session/base/log.h"
-#include "session/base/problem.h"
 #include "session/base/util.h"
+#include "session/front/address.h"
+#include "session/front/refusal.h"
 
 /* More than our own cap, so that a new client is accepted while the one that was shed is still being closed. */
 #define MHD_SPARE_CONNECTIONS 64
 
-enum phase { PHASE_IDLE, PHASE_RECEIVING, PHASE_WORKING, PHASE_SENDING, PHASE_STREAMING };
+/* Those up to PHASE_RECEIVING may be shed, the lower ones first. */
+enum phase { PHASE_HANDSHAKE, PHASE_IDLE, PHASE_RECEIVING, PHASE_WORKING, PHASE_SENDING, PHASE_STREAMING };
 
 struct conn {
 	struct conns *conns;
 	struct conn *next, *prev; /* newest first */
-	struct MHD_Connection *mhd;
-	int fd; /* libmicrohttpd's */
-	struct sockaddr_in6 address;
+	struct MHD_Connection *mhd; /* NULL before and after libmicrohttpd has it: then TLS has */
+	struct tls_stream *tls;   /* NULL without TLS, and when that has ended */
+	int fd;                   /* libmicrohttpd's: the socket, or the plain end of TLS */
+	int wire_fd;              /* the socket; not ours */
+	struct sockaddr_storage from;
+	socklen_t from_len;
+	struct address address;
 	enum phase phase;
+	bool has_head;            /* of PHASE_RECEIVING: all header fields are there */
 	int64_t since_ms;         /* when the phase began; while sending, later by the time spent suspended; of a stream, its last piece */
 	uint64_t sent;            /* bytes of the reply that libmicrohttpd asked for */
 	struct loop_timer *deadline;
 	bool shut;
+	bool adding;              /* libmicrohttpd is taking it */
 	/* While suspended: */
 	bool suspended;
 	int64_t suspended_ms;
@@ -46,22 +53,9 @@ struct conns {
 	struct loop_source *source;
 	struct conn *first;
 	struct conns_counts counts;
+	int64_t request_ms;
 	bool resumed; /* since the last MHD_run: it does not count these in its time-out */
 };
-
-/* A reply of our own on a connection where libmicrohttpd still waits for the rest of a request. */
-static void say_timeout(int fd)
-{
-	auto_free char *body = NULL;
-	auto_free char *text = NULL;
-	struct err e;
-
-	(void)err_set(&e, ERR_REQUEST_TIMEOUT, NULL, "the whole request must be here within %d ms", LIMIT_REQUEST_MS);
-	body = problem_text(&e, NULL);
-	text = util_printf("HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Type: " PROBLEM_MEDIA_TYPE "\r\n"
-	                   "X-Content-Type-Options: nosniff\r\nCache-Control: no-store\r\nContent-Length: %zu\r\n\r\n%s", strlen(body), body);
-	(void)send(fd, text, strlen(text), MSG_DONTWAIT | MSG_NOSIGNAL);
-}
 
 /* libmicrohttpd notices the end of file and cleans up. */
 static void shut(struct conn *conn)
@@ -70,11 +64,30 @@ static void shut(struct conn *conn)
 	(void)shutdown(conn->fd, SHUT_RDWR);
 }
 
+static int64_t shorter_ms(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
 static int64_t allowed_ms(const struct conn *conn)
 {
 	if (conn->phase == PHASE_SENDING)
-		return LIMIT_SEND_MS + (int64_t)(conn->sent * 1000 / LIMIT_SEND_BYTES_PER_S);
-	return conn->phase == PHASE_STREAMING ? LIMIT_SEND_MS : LIMIT_REQUEST_MS;
+		return conn->conns->request_ms / 2 + (int64_t)(conn->sent * 1000 / LIMIT_SEND_BYTES_PER_S);
+	if (conn->phase == PHASE_STREAMING)
+		return conn->conns->request_ms / 2;
+	if (conn->phase == PHASE_RECEIVING && !conn->has_head)
+		return shorter_ms(conn->conns->request_ms, LIMIT_HEAD_MS);
+	return conn->conns->request_ms;
+}
+
+/* libmicrohttpd still waits for the rest: the reply is ours. */
+static void say_timeout(const struct conn *conn)
+{
+	struct err e;
+
+	(void)err_set(&e, ERR_REQUEST_TIMEOUT, NULL, "the %s must be here within %lld ms", conn->has_head ? "whole request" : "header fields",
+	              (long long)allowed_ms(conn));
+	refusal_send(conn->fd, &e);
 }
 
 static void arm(struct conn *conn);
@@ -90,7 +103,7 @@ static void on_deadline(void *arg)
 	}
 	log_debug("a connection is closed: too slow in %s", conn->phase >= PHASE_SENDING ? "reading" : "sending a request");
 	if (conn->phase == PHASE_RECEIVING)
-		say_timeout(conn->fd);
+		say_timeout(conn);
 	conn->conns->counts.timed_out++;
 	shut(conn);
 }
@@ -104,7 +117,7 @@ static void disarm(struct conn *conn)
 static void arm(struct conn *conn)
 {
 	disarm(conn);
-	if (conn->phase != PHASE_WORKING && !conn->suspended && !conn->shut)
+	if (conn->mhd && conn->phase != PHASE_WORKING && !conn->suspended && !conn->shut)
 		conn->deadline = loop_at(conn->conns->loop, conn->since_ms + allowed_ms(conn), on_deadline, conn);
 }
 
@@ -118,7 +131,14 @@ static void enter(struct conn *conn, enum phase phase)
 
 void conn_receiving(struct conn *conn)
 {
+	conn->has_head = false;
 	enter(conn, PHASE_RECEIVING);
+}
+
+void conn_has_head(struct conn *conn)
+{
+	conn->has_head = true;
+	arm(conn);
 }
 
 void conn_working(struct conn *conn)
@@ -137,7 +157,7 @@ void conn_streaming(struct conn *conn)
 
 	enter(conn, PHASE_STREAMING);
 	/* A peer that vanished without a word takes no heartbeat: the kernel gives it up after so long. */
-	(void)setsockopt(conn->fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &vanished_ms, sizeof(vanished_ms));
+	(void)setsockopt(conn->wire_fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &vanished_ms, sizeof(vanished_ms));
 }
 
 void conn_sent(struct conn *conn, size_t n_bytes)
@@ -180,6 +200,8 @@ void conn_suspend(struct conn *conn, loop_timer_fn *gone, void *arg)
 	disarm(conn);
 	MHD_suspend_connection(conn->mhd);
 	conn->peer = loop_add(conn->conns->loop, conn->fd, EPOLLRDHUP, on_peer, conn);
+	if (conn->tls)
+		tls_watch(conn->tls, true);
 }
 
 void conn_resume(struct conn *conn)
@@ -189,6 +211,8 @@ void conn_resume(struct conn *conn)
 	conn->suspended = false;
 	conn->since_ms += util_now_ms() - conn->suspended_ms;
 	arm(conn);
+	if (conn->tls)
+		tls_watch(conn->tls, false);
 	MHD_resume_connection(conn->mhd);
 	conn->conns->resumed = true;
 }
@@ -198,41 +222,33 @@ bool conn_suspended(const struct conn *conn)
 	return conn->suspended;
 }
 
-/* IPv4 addresses in their mapped form; of IPv6 the network part alone, since a client has all of it. */
-static struct sockaddr_in6 normal_address(const struct sockaddr *from)
+bool conn_is_local(const struct conn *conn)
 {
-	struct sockaddr_in6 out = {.sin6_family = AF_INET6};
-
-	if (from->sa_family == AF_INET) {
-		struct sockaddr_in v4;
-
-		memcpy(&v4, from, sizeof(v4));
-		out.sin6_addr.s6_addr[10] = out.sin6_addr.s6_addr[11] = 0xff;
-		memcpy(out.sin6_addr.s6_addr + 12, &v4.sin_addr, 4);
-	} else if (from->sa_family == AF_INET6) {
-		struct sockaddr_in6 v6;
-
-		memcpy(&v6, from, sizeof(v6));
-		out.sin6_addr = v6.sin6_addr;
-		if (!IN6_IS_ADDR_LOOPBACK(&out.sin6_addr) && !IN6_IS_ADDR_V4MAPPED(&out.sin6_addr))
-			memset(out.sin6_addr.s6_addr + 8, 0, 8);
-	}
-	return out;
+	return conn->from.ss_family == AF_UNIX;
 }
 
-static bool is_loopback(const struct sockaddr_in6 *address)
-{
-	return IN6_IS_ADDR_LOOPBACK(&address->sin6_addr) ||
-	       (IN6_IS_ADDR_V4MAPPED(&address->sin6_addr) && address->sin6_addr.s6_addr[12] == 127);
-}
+/* --- opening and closing --- */
 
-static size_t count_address(const struct conns *conns, const struct sockaddr_in6 *address)
+static size_t count_address(const struct conns *conns, const struct address *address)
 {
 	size_t n = 0;
 
 	for (const struct conn *conn = conns->first; conn; conn = conn->next)
-		n += memcmp(&conn->address.sin6_addr, &address->sin6_addr, sizeof(address->sin6_addr)) == 0;
+		n += address_same(&conn->address, address);
 	return n;
+}
+
+static void conn_free(struct conn *conn)
+{
+	struct conns *conns = conn->conns;
+
+	disarm(conn);
+	loop_remove(conn->peer);
+	*(conn->prev ? &conn->prev->next : &conns->first) = conn->next;
+	if (conn->next)
+		conn->next->prev = conn->prev;
+	conns->counts.open--;
+	free(conn);
 }
 
 /* Closes the connection that has been longest without a whole request: first among the idle ones. False if all are at work. */
@@ -248,48 +264,100 @@ static bool shed(struct conns *conns)
 	if (!victim)
 		return false;
 	conns->counts.shed++;
-	shut(victim);
+	if (victim->phase == PHASE_HANDSHAKE) {
+		tls_abort(victim->tls);
+		conn_free(victim);
+	} else {
+		shut(victim);
+	}
 	return true;
 }
 
-static enum MHD_Result on_accept(void *cls, const struct sockaddr *address, socklen_t len)
+static bool is_admitted(struct conns *conns, const struct address *address)
 {
-	struct conns *conns = cls;
-	struct sockaddr_in6 from = normal_address(address);
-
-	(void)len;
-	if ((is_loopback(&from) || count_address(conns, &from) < LIMIT_CONNECTIONS_PER_ADDRESS) &&
+	if ((address->near || count_address(conns, address) < LIMIT_CONNECTIONS_PER_ADDRESS) &&
 	    (conns->counts.open < LIMIT_CONNECTIONS || shed(conns)))
-		return MHD_YES;
+		return true;
 	conns->counts.refused++;
-	return MHD_NO;
+	return false;
 }
 
-static void opened(struct conns *conns, struct MHD_Connection *mhd, void **context)
+/* Gives the socket, or the plain end of TLS, to libmicrohttpd, which closes it also if it refuses. */
+static bool hand_over(struct conn *conn, int fd)
 {
-	struct conn *conn = util_zalloc(sizeof(*conn));
+	bool taken;
 
-	*conn = (struct conn){.conns = conns, .mhd = mhd, .next = conns->first};
-	conn->fd = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
-	conn->address = normal_address(MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr);
+	conn->fd = fd;
+	conn->phase = PHASE_IDLE;
+	conn->adding = true;
+	conn->conns->resumed = true; /* it looks at it in its next run only */
+	taken = MHD_add_connection(conn->conns->mhd, fd, (const struct sockaddr *)&conn->from, conn->from_len) == MHD_YES;
+	conn->adding = false;
+	return taken;
+}
+
+static void on_tls_open(void *arg, int plain)
+{
+	(void)hand_over(arg, plain); /* when that is refused, TLS sees its end */
+}
+
+static void on_tls_closed(void *arg)
+{
+	struct conn *conn = arg;
+
+	conn->tls = NULL;
+	if (!conn->mhd)
+		conn_free(conn);
+}
+
+void conns_take(struct conns *conns, int fd, const struct sockaddr *from, socklen_t from_len, struct tls *tls)
+{
+	static const struct tls_stream_ops tls_ops = {.open = on_tls_open, .closed = on_tls_closed};
+	struct address address = address_of(from);
+	struct conn *conn;
+
+	if (!is_admitted(conns, &address)) {
+		util_close_fd(&fd);
+		return;
+	}
+	conn = util_zalloc(sizeof(*conn));
+	*conn = (struct conn){.conns = conns, .next = conns->first, .fd = -1, .wire_fd = fd, .from_len = from_len, .address = address,
+	                      .since_ms = util_now_ms()};
+	memcpy(&conn->from, from, from_len);
 	if (conns->first)
 		conns->first->prev = conn;
 	conns->first = conn;
 	conns->counts.open++;
 	conns->counts.accepted++;
+	if (tls)
+		conn->tls = tls_accept(tls, conns->loop, fd, conn->since_ms + shorter_ms(conns->request_ms, LIMIT_HEAD_MS), &tls_ops, conn);
+	else if (!hand_over(conn, fd))
+		conn_free(conn);
+}
+
+static void opened(struct conns *conns, struct MHD_Connection *mhd, void **context)
+{
+	int fd = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+	struct conn *conn = conns->first;
+
+	while (conn && (conn->mhd || conn->fd != fd))
+		conn = conn->next;
+	if (!conn)
+		DIE("a connection that nobody gave to libmicrohttpd");
+	conn->mhd = mhd;
 	*context = conn;
 	enter(conn, PHASE_IDLE);
 }
 
-static void closed(struct conns *conns, struct conn *conn)
+static void closed(struct conn *conn)
 {
+	conn->mhd = NULL;
+	conn->fd = -1;
 	disarm(conn);
-	loop_remove(conn->peer);
-	*(conn->prev ? &conn->prev->next : &conns->first) = conn->next;
-	if (conn->next)
-		conn->next->prev = conn->prev;
-	conns->counts.open--;
-	free(conn);
+	if (conn->tls)
+		tls_finish(conn->tls, util_now_ms() + (conn->shut ? LIMIT_LINGER_MS : conn->conns->request_ms / 2));
+	else if (!conn->adding)
+		conn_free(conn);
 }
 
 static void on_connection(void *cls, struct MHD_Connection *mhd, void **context, enum MHD_ConnectionNotificationCode code)
@@ -299,7 +367,7 @@ static void on_connection(void *cls, struct MHD_Connection *mhd, void **context,
 	if (code == MHD_CONNECTION_NOTIFY_STARTED) {
 		opened(conns, mhd, context);
 	} else if (*context) {
-		closed(conns, *context);
+		closed(*context);
 		*context = NULL;
 	}
 }
@@ -335,18 +403,15 @@ static void on_mhd_ready(void *arg, uint32_t events)
 	(void)events; /* conns_turn runs it every time */
 }
 
-struct conns *conns_create(struct loop *loop, int listen_fd, const struct conns_ops *ops, struct err *e)
+struct conns *conns_create(struct loop *loop, int64_t request_ms, const struct conns_ops *ops, struct err *e)
 {
 	struct conns *conns = util_zalloc(sizeof(*conns));
-	int send_buffer = LIMIT_SEND_BUFFER_BYTES;
 
-	*conns = (struct conns){.loop = loop, .ops = ops};
-	/* Accepted sockets inherit it: a client that does not read holds this much of the kernel's memory and no more. */
-	(void)setsockopt(listen_fd, SOL_SOCKET, SO_SNDBUF, &send_buffer, sizeof(send_buffer));
+	*conns = (struct conns){.loop = loop, .ops = ops, .request_ms = request_ms};
 	MHD_set_panic_func(on_panic, NULL);
 	conns->mhd = MHD_start_daemon(
-		MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0, on_accept, conns, ops->step, ops->arg,
-		MHD_OPTION_EXTERNAL_LOGGER, on_log, NULL, MHD_OPTION_LISTEN_SOCKET, listen_fd,
+		MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0, NULL, NULL, ops->step, ops->arg,
+		MHD_OPTION_EXTERNAL_LOGGER, on_log, NULL,
 		MHD_OPTION_CONNECTION_LIMIT, (unsigned int)(LIMIT_CONNECTIONS + MHD_SPARE_CONNECTIONS),
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)LIMIT_HEAD_BYTES, MHD_OPTION_CONNECTION_TIMEOUT, 0U,
 		MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1,

@@ -4,14 +4,16 @@
  *
  * libmicrohttpd's time-out is idle time only, it does not watch a suspended connection, and at its limit new clients wait in
  * silence. So here are absolute deadlines for receiving and sending, the watch on a suspended request's peer, and the caps in all
- * and per address, with idle connections shed first. Owner: session/front. One thread.
+ * and per address, with idle connections shed first. It gets its connections by conns_take and has no listening socket. Owner: session/front. One thread.
  */
 #ifndef FRONT_CONN_H
 #define FRONT_CONN_H
 
 #include <microhttpd.h>
+#include <sys/socket.h>
 
 #include "session/base/loop.h"
+#include "session/front/tls.h"
 
 struct conns; /* all connections */
 
@@ -31,8 +33,11 @@ struct conns_ops {
 	void *arg;
 };
 
-/* Starts serving on a listening socket (taken). NULL with *e on failure. `ops` must outlive it. */
-struct conns *conns_create(struct loop *loop, int listen_fd, const struct conns_ops *ops, struct err *e);
+/* A request has `request_ms` to arrive, and so has the next one to begin. NULL with *e on failure. `ops` must outlive it. */
+struct conns *conns_create(struct loop *loop, int64_t request_ms, const struct conns_ops *ops, struct err *e);
+
+/* Takes an accepted socket (non-blocking) of this peer, and serves it, by TLS unless `tls` is NULL; or closes it, at a cap. */
+void conns_take(struct conns *conns, int fd, const struct sockaddr *from, socklen_t from_len, struct tls *tls);
 
 const struct conns_counts *conns_counts(const struct conns *conns);
 
@@ -43,6 +48,7 @@ struct conn *conn_of(struct MHD_Connection *mhd);
 
 /* The phases of a request, in this order. Receiving and sending have a deadline of their own. */
 void conn_receiving(struct conn *conn); /* the request line is there */
+void conn_has_head(struct conn *conn);  /* its header fields are there too */
 void conn_working(struct conn *conn);   /* the whole request is there */
 void conn_sending(struct conn *conn);   /* the reply was queued */
 void conn_streaming(struct conn *conn); /* the same, of a reply without end: each of its pieces has a deadline */
@@ -56,5 +62,8 @@ void conn_idle(struct conn *conn);      /* the reply is complete */
 void conn_suspend(struct conn *conn, loop_timer_fn *gone, void *arg);
 void conn_resume(struct conn *conn);
 bool conn_suspended(const struct conn *conn);
+
+/* It came over a Unix socket. */
+bool conn_is_local(const struct conn *conn);
 
 #endif

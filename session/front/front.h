@@ -5,7 +5,8 @@
 
 #include "session/base/loop.h"
 #include "session/front/config.h"
-#include "session/front/head.h"
+#include "session/front/hosts.h"
+#include "session/front/listeners.h"
 #include "session/front/sessions.h"
 #include "session/front/store.h"
 #include "session/front/tickets.h"
@@ -42,6 +43,8 @@ struct front {
 	uint32_t restarts;  /* of the front, before this one */
 	int64_t started_ms; /* wall clock */
 	struct hosts hosts;
+	struct listeners listeners;
+	int64_t request_ms; /* how long a request may take to arrive */
 	const char *images; /* the folder of the manifests */
 	const char *journals;
 	struct request *requests; /* those at work in a coroutine or with a reply of a stage */

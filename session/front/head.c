@@ -2,7 +2,6 @@
 /* Header fields: which may stand once, which bytes they may have, and what frames the body. */
 #include "session/front/head.h"
 
-#include <arpa/inet.h>
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -179,89 +178,4 @@ bool head_is_json(const struct head *head)
 		at = skip_word(at, *at == '"' ? "\"utf-8\"" : "utf-8");
 	}
 	return at && at[strspn(at, " \t")] == '\0';
-}
-
-int hosts_init(struct hosts *hosts, const char *url, struct err *e)
-{
-	const char *text = strncmp(url, "http://", 7) == 0 ? url + 7 : NULL;
-	const char *colon = text ? strrchr(text, ':') : NULL;
-
-	if (!colon || colon == text || (size_t)(colon - text) >= sizeof(hosts->address) || strlen(colon + 1) >= sizeof(hosts->port))
-		return err_set(e, ERR_INTERNAL, NULL, "the server's own address is malformed");
-	*hosts = (struct hosts){.wildcard = false};
-	for (size_t i = 0; text + i < colon; i++)
-		hosts->address[i] = (char)tolower((unsigned char)text[i]);
-	(void)snprintf(hosts->port, sizeof(hosts->port), "%s", colon + 1);
-	hosts->wildcard = strcmp(hosts->address, "0.0.0.0") == 0 || strcmp(hosts->address, "[::]") == 0;
-	return 0;
-}
-
-/* The name of a web page can be made to point at this server, a numeric address cannot. */
-static bool is_numeric(const char *address)
-{
-	unsigned char binary[sizeof(struct in6_addr)];
-	char inner[64];
-	size_t len = strlen(address);
-
-	if (address[0] != '[')
-		return inet_pton(AF_INET, address, binary) == 1;
-	if (len < 3 || address[len - 1] != ']' || len - 2 >= sizeof(inner))
-		return false;
-	memcpy(inner, address + 1, len - 2);
-	inner[len - 2] = '\0';
-	return inet_pton(AF_INET6, inner, binary) == 1;
-}
-
-bool hosts_is_name(const char *text)
-{
-	static const char signs[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
-	size_t len = strlen(text);
-
-	return is_numeric(text) || (len > 0 && len < HOST_SIZE && text[0] != '.' && text[0] != '-' && strspn(text, signs) == len);
-}
-
-static bool has_name(const struct hosts *hosts, const char *address)
-{
-	const json_t *name;
-	size_t i;
-
-	json_array_foreach(hosts->names, i, name)
-		if (strcasecmp(json_string_value(name), address) == 0)
-			return true;
-	return false;
-}
-
-static bool is_port(const char *text)
-{
-	size_t len = strlen(text);
-
-	return len > 0 && len <= 5 && strspn(text, "0123456789") == len;
-}
-
-bool hosts_has(const struct hosts *hosts, const char *value)
-{
-	static const char *const local[] = {"localhost", "127.0.0.1", "[::1]"};
-	const char *end = value[0] == '[' ? strchr(value, ']') : NULL;
-	const char *colon = strchr(end ? end : value, ':');
-	size_t len = colon ? (size_t)(colon - value) : strlen(value);
-	const char *port = colon ? colon + 1 : "80";
-	char address[HOST_SIZE];
-
-	if (len == 0 || len >= sizeof(address) || !is_port(port))
-		return false;
-	memcpy(address, value, len);
-	address[len] = '\0';
-	if (has_name(hosts, address))
-		return true;
-	if (strcmp(port, hosts->port) != 0)
-		return false;
-	for (size_t i = 0; i < ARRAY_LEN(local); i++)
-		if (strcasecmp(address, local[i]) == 0)
-			return true;
-	return strcasecmp(address, hosts->address) == 0 || (hosts->wildcard && is_numeric(address));
-}
-
-bool hosts_has_origin(const struct hosts *hosts, const char *value)
-{
-	return strncmp(value, "http://", 7) == 0 && hosts_has(hosts, value + 7);
 }

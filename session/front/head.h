@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The header fields of a request that mean something here, read so that nothing has two readings (request smuggling), and who
- * may be named by Host and Origin. Owner: session/front. No threads.
+ * The header fields of a request that mean something here, read so that nothing has two readings (request smuggling).
+ * Owner: session/front. No threads.
  */
 #ifndef FRONT_HEAD_H
 #define FRONT_HEAD_H
@@ -44,25 +44,5 @@ int head_key(const struct head *head, char out[LIMIT_KEY_CHARS + 1], struct err 
 
 /* The media type is application/json (UTF-8, by a charset parameter or without). */
 bool head_is_json(const struct head *head);
-
-/* The names that a server answers to. */
-struct hosts {
-	char address[64]; /* where it listens: "127.0.0.1", "[::1]" or a name, lower case */
-	char port[8];
-	bool wildcard;    /* it listens on all addresses: any numeric address is then right */
-	const json_t *names; /* of the configuration (a list of strings, borrowed) or NULL: with any port, as a proxy may have another */
-};
-
-/* `url` is "http://ADDRESS:PORT". 0, or -1 with ERR_INTERNAL when it is not. */
-int hosts_init(struct hosts *hosts, const char *url, struct err *e);
-
-/* `value` is a Host field: the listening address, localhost, 127.0.0.1 or [::1], with the server's port, or one of the names. */
-bool hosts_has(const struct hosts *hosts, const char *value);
-
-/* `value` is an Origin field: http:// and one of these hosts. */
-bool hosts_has_origin(const struct hosts *hosts, const char *value);
-
-/* May this stand among the names: a host's name, or a numeric address (IPv6 in brackets), without a port? */
-bool hosts_is_name(const char *text);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * glovebox-front: the only process that speaks HTTP. Started by gloveboxd with its listening socket; it ends when the warden ends,
+ * glovebox-front: the only process that speaks HTTP. Started by gloveboxd with its listening sockets; it ends when the warden ends,
  * and the sessions outlive it: a front that starts again finds them in its store.
  */
 #include <signal.h>
@@ -20,6 +20,13 @@
 #include "session/front/routes.h"
 
 #define EXIT_USAGE 2 /* gloveboxd tells it from a configuration that is wrong */
+
+static int on_label(void *arg, const struct front_label *label, int fd, struct err *e)
+{
+	struct front *front = arg;
+
+	return listeners_label(&front->listeners, label, fd, e);
+}
 
 static void on_ended(void *arg, const struct warden_event *event)
 {
@@ -52,16 +59,21 @@ static void on_signal(void *arg, int signo)
 }
 
 /* What the configuration says, once the tokens are there. */
-static void settle_config(struct front *front)
+static int settle_config(struct front *front, struct err *e)
 {
 	const struct config *config = &front->config;
+	const json_t *name;
 	char text[96];
+	size_t n;
 
-	front->hosts.names = config->hosts;
+	json_array_foreach(config->hosts, n, name)
+		if (hosts_add(&front->hosts, json_string_value(name), e) < 0)
+			return -1;
 	for (size_t i = 0; i < config->n_keys; i++)
 		tokens_add_key(front->tokens, config->keys[i].hash, config->keys[i].role, config->keys[i].name);
 	if (config->document)
 		log_info("the configuration %.16s: %s", config->sha256, config_summary(config, text, sizeof(text)));
+	return 0;
 }
 
 /* The record of what happens outside of sessions, with this start in it. */
@@ -84,14 +96,14 @@ static int start(struct front *front, const struct warden_ops *ops, struct err *
 	front->loop = loop_create(e);
 	if (!front->loop || routes_check(routes, routes_n, e) < 0 || metrics_check(e) < 0 ||
 	    loop_signals(front->loop, signals, on_signal, front, e) < 0 || config_read(CHILD_CONFIG, &front->config, e) < 0 ||
-	    warden_hello(CHILD_WARDEN, &hello, e) < 0 || hosts_init(&front->hosts, hello.url, e) < 0)
+	    warden_hello(CHILD_WARDEN, ops, &hello, e) < 0)
 		return -1;
+	front->request_ms = hello.request_ms;
 	front->store = store_open(FRONT_STORE, e);
 	front->tokens = front->store ? tokens_create(front->store, hello.operator_token_sha256, e) : NULL;
 	front->tickets = tickets_create();
-	if (!front->tokens || tokens_note_code(front->tokens, hello.code_sha256, e) < 0)
+	if (!front->tokens || tokens_note_code(front->tokens, hello.code_sha256, e) < 0 || settle_config(front, e) < 0)
 		return -1;
-	settle_config(front);
 	front->warden = warden_create(front->loop, CHILD_WARDEN, ops);
 	front->usage.warden = front->warden;
 	front->restarts = hello.restarts;
@@ -112,8 +124,8 @@ static int start(struct front *front, const struct warden_ops *ops, struct err *
 
 int main(int argc, char **argv)
 {
-	struct front front = {.stopping = false};
-	struct warden_ops warden_ops = {.ended = on_ended, .used = on_used, .gone = on_warden_gone, .arg = &front};
+	struct front front = {.listeners = {.hosts = &front.hosts, .certificate = -1}};
+	struct warden_ops warden_ops = {.label = on_label, .ended = on_ended, .used = on_used, .gone = on_warden_gone, .arg = &front};
 	struct conns_ops conns_ops = request_ops(&front);
 	struct err e;
 
@@ -126,8 +138,8 @@ int main(int argc, char **argv)
 		return EXIT_USAGE;
 	}
 	if (confine_enter(&confine_front, &e) == 0 && start(&front, &warden_ops, &e) == 0)
-		front.conns = conns_create(front.loop, CHILD_LISTEN, &conns_ops, &e);
-	if (!front.conns || warden_serving(front.warden, &e) < 0) {
+		front.conns = conns_create(front.loop, front.request_ms, &conns_ops, &e);
+	if (!front.conns || listeners_start(&front.listeners, front.loop, front.conns, &e) < 0 || warden_serving(front.warden, &e) < 0) {
 		log_err(LOG_ERROR, &e, "the front does not start");
 		return EXIT_FAILURE;
 	}

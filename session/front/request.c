@@ -79,16 +79,17 @@ static int read_head(struct request *request, struct MHD_Connection *mhd, struct
 
 static int check_hosts(const struct request *request, struct err *e)
 {
+	const struct hosts *hosts = &request->front->hosts;
 	const struct head *head = &request->head;
-	char shown[SHOWN_MAX];
+	bool local = conn_is_local(request->conn);
+	char shown[SHOWN_MAX], right[SHOWN_MAX * 2];
 
 	if (!head->host)
 		return err_set(e, ERR_BAD_REQUEST, NULL, "the Host header is missing");
-	if (!hosts_has(&request->front->hosts, head->host))
-		return err_set(e, ERR_MISDIRECTED, NULL, "the host %s is not this server; it answers to %s:%s and to localhost:%s",
-		               err_quote(shown, sizeof(shown), head->host, strlen(head->host)), request->front->hosts.address,
-		               request->front->hosts.port, request->front->hosts.port);
-	if (head->origin && !hosts_has_origin(&request->front->hosts, head->origin))
+	if (!hosts_has(hosts, head->host, local))
+		return err_set(e, ERR_MISDIRECTED, NULL, "the host %s is not this server; it answers to %s and to the names that its operator gave it",
+		               err_quote(shown, sizeof(shown), head->host, strlen(head->host)), hosts_describe(hosts, local, right, sizeof(right)));
+	if (head->origin && !hosts_has_origin(hosts, head->origin, head->host, local))
 		return err_set(e, ERR_BAD_ORIGIN, NULL, "the origin %s is not this server",
 		               err_quote(shown, sizeof(shown), head->origin, strlen(head->origin)));
 	return 0;
@@ -426,6 +427,7 @@ static enum MHD_Result on_step(void *arg, struct MHD_Connection *mhd, const char
 	switch (request->phase) {
 	case REQUEST_HEAD:
 		request->phase = REQUEST_BODY;
+		conn_has_head(request->conn);
 		request->refused = check_head(request, mhd, method, &request->refusal) < 0;
 		if (!request->refused || !is_hopeless(request))
 			return MHD_YES;

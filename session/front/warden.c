@@ -31,20 +31,54 @@ struct warden {
 	struct ask *asks;
 };
 
-int warden_hello(int fd, struct warden_hello *hello, struct err *e)
-{
-	struct pollfd ready = {.fd = fd, .events = POLLIN};
-	size_t n_fds;
-	ssize_t n;
+union record {
+	struct warden_event event;
+	struct warden_hello hello;
+	struct front_label label;
+};
 
-	while (poll(&ready, 1, -1) < 0 && errno == EINTR)
-		;
-	n = ipc_recv(fd, hello, sizeof(*hello), NULL, 0, &n_fds, e);
+static int receive(int fd, union record *record, int *extra, size_t *len, struct err *e)
+{
+	size_t n_fds;
+	ssize_t n = ipc_recv(fd, record, sizeof(*record), extra, 1, &n_fds, e);
+
 	if (n < 0)
 		return -1;
-	hello->url[sizeof(hello->url) - 1] = '\0';
-	if (n != (ssize_t)sizeof(*hello) || hello->op != WARDEN_HELLO)
+	if (n_fds == 0)
+		*extra = -1;
+	*len = (size_t)n;
+	return 0;
+}
+
+static bool is_label(const union record *record, size_t len)
+{
+	return len == sizeof(record->label) && record->label.op == WARDEN_LABEL;
+}
+
+static int take_label(const struct warden_ops *ops, struct front_label *label, int fd, struct err *e)
+{
+	label->text[sizeof(label->text) - 1] = '\0';
+	return ops->label(ops->arg, label, fd, e);
+}
+
+int warden_hello(int fd, const struct warden_ops *ops, struct warden_hello *hello, struct err *e)
+{
+	struct pollfd ready = {.fd = fd, .events = POLLIN};
+	union record record;
+	int extra = -1;
+	size_t len = 0;
+
+	do {
+		while (poll(&ready, 1, -1) < 0 && errno == EINTR)
+			;
+		if (receive(fd, &record, &extra, &len, e) < 0)
+			return -1;
+		if (is_label(&record, len) && take_label(ops, &record.label, extra, e) < 0)
+			return -1;
+	} while (is_label(&record, len));
+	if (len != sizeof(record.hello) || record.hello.op != WARDEN_HELLO)
 		return err_set(e, ERR_INTERNAL, NULL, "the warden did not say hello");
+	*hello = record.hello;
 	return 0;
 }
 
@@ -115,15 +149,24 @@ static void take_event(struct warden *warden, struct warden_event *event)
 static void on_ready(void *arg, uint32_t events)
 {
 	struct warden *warden = arg;
-	struct warden_event event;
+	union record record;
 	struct err e;
-	size_t n_fds;
-	ssize_t n;
+	int extra = -1, rc;
+	size_t len = 0;
 
 	(void)events;
-	while ((n = ipc_recv(warden->fd, &event, sizeof(event), NULL, 0, &n_fds, &e)) == (ssize_t)sizeof(event))
-		take_event(warden, &event);
-	if (n < 0 && errno == EAGAIN)
+	while ((rc = receive(warden->fd, &record, &extra, &len, &e)) == 0) {
+		if (is_label(&record, len)) {
+			if (take_label(warden->ops, &record.label, extra, &e) < 0)
+				log_err(LOG_ERROR, &e, "what the warden sends is refused");
+			continue;
+		}
+		util_close_fd(&extra);
+		if (len != sizeof(record.event))
+			break;
+		take_event(warden, &record.event);
+	}
+	if (rc < 0 && errno == EAGAIN)
 		return;
 	loop_remove(warden->source);
 	warden->source = NULL;

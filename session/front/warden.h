@@ -12,6 +12,8 @@
 struct warden;
 
 struct warden_ops {
+	/* A label, before the hello or later, when something was replaced; `fd` is the callee's, -1 if there is none. -1 with *e: refused. */
+	int (*label)(void *arg, const struct front_label *label, int fd, struct err *e);
 	/* A session ended, asked for or not. */
 	void (*ended)(void *arg, const struct warden_event *event);
 	/* What a session uses, or, without a session, the front. */
@@ -21,8 +23,8 @@ struct warden_ops {
 	void *arg;
 };
 
-/* Reads the first record of the link, which waits for it (the loop does not run yet). */
-int warden_hello(int fd, struct warden_hello *hello, struct err *e);
+/* Reads the first records of the link up to the hello, and waits for them (the loop does not run yet). */
+int warden_hello(int fd, const struct warden_ops *ops, struct warden_hello *hello, struct err *e);
 
 /* fd is taken. `ops` must outlive it. */
 struct warden *warden_create(struct loop *loop, int fd, const struct warden_ops *ops);

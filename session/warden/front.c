@@ -184,7 +184,7 @@ static struct child *clone_front(struct front *front, int *end, struct err *e)
 	};
 	struct daemon_jail jail = {.place = warden->build, .binds = binds, .n_binds = ARRAY_LEN(binds)};
 	char *argv[] = {name, NULL}, *envp[2 + WARDEN_LOG_ENV] = {uid};
-	int *const fds[] = {end, &warden->listen, &warden->config};
+	int *const fds[] = {end, &warden->config};
 	struct cgroup_seat seat;
 	struct child_plan plan = {.name = "front", .log_is_ours = true, .namespaces = DAEMON_JAIL_NAMESPACES, .seat = &seat,
 	                          .program = warden->programs[PROGRAM_FRONT], .argv = argv, .envp = envp, .umask = 077, .fds = fds,
@@ -220,7 +220,8 @@ static void start(struct front *front)
 		return;
 	}
 	front->source = loop_add(front->warden->loop, front->sock, EPOLLIN, on_socket, front);
-	if (ipc_send(front->sock, &front->warden->hello, sizeof(front->warden->hello), NULL, 0, &e) < 0)
+	if (serve_tell(&front->warden->serve, front->sock, &e) < 0 ||
+	    ipc_send(front->sock, &front->warden->hello, sizeof(front->warden->hello), NULL, 0, &e) < 0)
 		log_err(LOG_ERROR, &e, "greeting the front");
 }
 
@@ -240,6 +241,17 @@ void front_destroy(struct front *front)
 	loop_cancel(front->timer);
 	close_socket(front);
 	free(front);
+}
+
+void front_renew(struct front *front)
+{
+	struct err e = {0};
+
+	/* One that is down gets them when it starts. */
+	if (serve_renew(&front->warden->serve, front->sock, &e) < 0 && front->sock >= 0)
+		log_err(LOG_ERROR, &e, "the certificate stays as it is");
+	else
+		log_info("certificate and key were opened again");
 }
 
 void front_stop(struct front *front)

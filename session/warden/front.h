@@ -24,6 +24,9 @@ void front_destroy(struct front *front);
 /* Sends an event; in order, never blocking. Nothing while no front is there: a new one asks for nothing that is past. */
 void front_send(struct front *front, const struct warden_event *event);
 
+/* Opens certificate and key again, and hands them over. */
+void front_renew(struct front *front);
+
 /* Has it end: by closing its socket, by force after two seconds. It is not started again; ops.gone comes at once or later. */
 void front_stop(struct front *front);
 

@@ -7,11 +7,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "session/base/util.h"
@@ -45,7 +46,7 @@ static int parse_address(const char *where, union address *address, socklen_t *l
 
 	err_quote(shown, sizeof(shown), where, strlen(where));
 	if (!colon || (size_t)(colon - where) >= sizeof(host) || !parse_port(colon + 1, &port))
-		return err_set(e, ERR_BAD_REQUEST, NULL, "--listen is %s; the form is ADDR:PORT", shown);
+		return err_set(e, ERR_BAD_REQUEST, NULL, "--listen is %s; the form is ADDR:PORT or unix:PATH", shown);
 	(void)snprintf(host, sizeof(host), "%.*s", (int)(colon - where), where);
 	memset(address, 0, sizeof(*address));
 	if (strcmp(host, "localhost") == 0)
@@ -54,8 +55,6 @@ static int parse_address(const char *where, union address *address, socklen_t *l
 		address->v4.sin_family = AF_INET;
 		address->v4.sin_port = htons(port);
 		*len = sizeof(address->v4);
-		if (ntohl(address->v4.sin_addr.s_addr) >> 24 == IN_LOOPBACKNET)
-			return 0;
 	} else {
 		size_t n = strlen(host);
 
@@ -67,10 +66,15 @@ static int parse_address(const char *where, union address *address, socklen_t *l
 		address->v6.sin6_family = AF_INET6;
 		address->v6.sin6_port = htons(port);
 		*len = sizeof(address->v6);
-		if (IN6_IS_ADDR_LOOPBACK(&address->v6.sin6_addr))
-			return 0;
 	}
-	return err_set(e, ERR_UNSUPPORTED, NULL, "--listen is %s; only loopback addresses, since this version has no TLS", shown);
+	return 0;
+}
+
+static bool is_loopback(const union address *address)
+{
+	if (address->any.sa_family == AF_INET)
+		return ntohl(address->v4.sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
+	return IN6_IS_ADDR_LOOPBACK(&address->v6.sin6_addr);
 }
 
 /* The inode of a socket that listens on the port, from the tables of the kernel; 0 if there is none. */
@@ -143,8 +147,9 @@ static void name_holder(unsigned port, char *out, size_t size)
 		(void)closedir(proc);
 }
 
-static void write_url(int fd, char *url, size_t size)
+static void write_url(int fd, bool tls, char *url, size_t size)
 {
+	const char *scheme = tls ? "https" : "http";
 	union address address;
 	socklen_t len = sizeof(address);
 	char host[64] = "";
@@ -153,22 +158,28 @@ static void write_url(int fd, char *url, size_t size)
 		DIE("a socket without a name: %s", strerror(errno));
 	if (address.any.sa_family == AF_INET) {
 		(void)inet_ntop(AF_INET, &address.v4.sin_addr, host, sizeof(host));
-		(void)snprintf(url, size, "http://%s:%u", host, ntohs(address.v4.sin_port));
+		(void)snprintf(url, size, "%s://%s:%u", scheme, host, ntohs(address.v4.sin_port));
 	} else {
 		(void)inet_ntop(AF_INET6, &address.v6.sin6_addr, host, sizeof(host));
-		(void)snprintf(url, size, "http://[%s]:%u", host, ntohs(address.v6.sin6_port));
+		(void)snprintf(url, size, "%s://[%s]:%u", scheme, host, ntohs(address.v6.sin6_port));
 	}
 }
 
-int listen_open(const char *where, int *out, char *url, size_t url_size, struct err *e)
+static int open_tcp(const char *where, const struct listen_way *way, struct listener *out, struct err *e)
 {
 	union address address;
 	socklen_t len = 0;
 	auto_fd fd = -1;
+	char shown[80];
 	int on = 1;
 
 	if (parse_address(where, &address, &len, e) < 0)
 		return -1;
+	if (!is_loopback(&address) && !way->tls && !way->insecure)
+		return err_set(e, ERR_UNSUPPORTED, NULL,
+		               "--listen is %s, which other machines can reach: it needs TLS. Add --tls-cert FILE --tls-key FILE, or listen on "
+		               "127.0.0.1 or unix:PATH. (--insecure-plain-http serves it all the same: whoever is on the way reads the tokens.)",
+		               err_quote(shown, sizeof(shown), where, strlen(where)));
 	fd = socket(address.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0)
 		return err_sys(e, "a socket");
@@ -181,7 +192,80 @@ int listen_open(const char *where, int *out, char *url, size_t url_size, struct 
 		name_holder(port, holder, sizeof(holder));
 		return err_set(e, ERR_CONFLICT, NULL, "port %u is taken by %s; end that or choose another with --listen", port, holder);
 	}
-	write_url(fd, url, url_size);
-	*out = steal_fd(&fd);
+	write_url(fd, way->tls, out->url, sizeof(out->url));
+	out->fd = steal_fd(&fd);
 	return 0;
+}
+
+/* --- Unix sockets --- */
+
+/* Removes a socket that was left behind by a server that is gone. */
+static int remove_stale(const struct sockaddr_un *address, struct err *e)
+{
+	auto_fd fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	struct stat st;
+
+	if (lstat(address->sun_path, &st) < 0)
+		return errno == ENOENT ? 0 : err_sys(e, "%s", address->sun_path);
+	if (!S_ISSOCK(st.st_mode))
+		return err_set(e, ERR_CONFLICT, NULL, "%s is there and is no socket; remove it or choose another path with --listen",
+		               address->sun_path);
+	if (connect(fd, (const struct sockaddr *)address, sizeof(*address)) == 0 || errno != ECONNREFUSED)
+		return err_set(e, ERR_CONFLICT, NULL, "somebody listens on %s; end that or choose another path with --listen", address->sun_path);
+	return unlink(address->sun_path) < 0 ? err_sys(e, "removing %s", address->sun_path) : 0;
+}
+
+/* The user behind sudo may connect, as that user may read the token. */
+static int give_to_sudo_user(const char *path, struct err *e)
+{
+	const char *uid = getenv("SUDO_UID"), *gid = getenv("SUDO_GID");
+
+	if (!uid || !gid || strspn(uid, "0123456789") != strlen(uid) || strspn(gid, "0123456789") != strlen(gid))
+		return 0;
+	if (fchownat(AT_FDCWD, path, (uid_t)strtoul(uid, NULL, 10), (gid_t)strtoul(gid, NULL, 10), AT_SYMLINK_NOFOLLOW) < 0)
+		return err_sys(e, "%s", path);
+	return 0;
+}
+
+static int open_unix(const char *path, struct listener *out, struct err *e)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	auto_fd fd = -1;
+	char shown[80];
+	struct stat st;
+
+	if (path[0] != '/' || strlen(path) >= sizeof(address.sun_path) || strpbrk(path, " \t\r\n"))
+		return err_set(e, ERR_BAD_REQUEST, NULL, "--listen is unix:%s; the form is unix:PATH, an absolute path without blanks of at most %zu bytes",
+		               err_quote(shown, sizeof(shown), path, strlen(path)), sizeof(address.sun_path) - 1);
+	(void)snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
+	if (remove_stale(&address, e) < 0)
+		return -1;
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	/* Its mode is that of the file from the first moment on. */
+	if (fd < 0 || fchmod(fd, 0600) < 0)
+		return err_sys(e, "a socket");
+	if (bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0 || lstat(path, &st) < 0 || listen(fd, BACKLOG) < 0)
+		return err_sys(e, "listening on %s", path);
+	(void)snprintf(out->url, sizeof(out->url), "unix:%s", path);
+	out->ino = st.st_ino;
+	out->made = st.st_mtim;
+	out->fd = steal_fd(&fd);
+	return give_to_sudo_user(path, e);
+}
+
+int listen_open(const char *where, const struct listen_way *way, struct listener *listener, struct err *e)
+{
+	return strncmp(where, "unix:", 5) == 0 ? open_unix(where + 5, listener, e) : open_tcp(where, way, listener, e);
+}
+
+void listen_close(struct listener *listener)
+{
+	const char *path = listener->url + strlen("unix:");
+	struct stat st;
+
+	if (listener->ino && lstat(path, &st) == 0 && st.st_ino == listener->ino && st.st_mtim.tv_sec == listener->made.tv_sec &&
+	    st.st_mtim.tv_nsec == listener->made.tv_nsec)
+		(void)unlink(path);
+	util_close_fd(&listener->fd);
+	listener->ino = 0;
 }

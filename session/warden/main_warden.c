@@ -15,7 +15,6 @@
 #include "session/base/util.h"
 #include "session/warden/config.h"
 #include "session/warden/front.h"
-#include "session/warden/listen.h"
 #include "session/warden/notify.h"
 #include "session/warden/options.h"
 #include "session/warden/prepare.h"
@@ -74,13 +73,13 @@ static int find_images(struct warden *warden, const char *dir, struct err *e)
 }
 
 /* The token, the console's code, and what the front must know. */
-static int make_hello(struct warden *warden, struct err *e)
+static int make_hello(struct warden *warden, uint32_t request_ms, struct err *e)
 {
 	struct warden_hello *hello = &warden->hello;
 	char token[TOKEN_SIZE];
 	struct err given = {0};
 
-	*hello = (struct warden_hello){.op = WARDEN_HELLO, .max_sessions = warden->ceilings.sessions};
+	*hello = (struct warden_hello){.op = WARDEN_HELLO, .max_sessions = warden->ceilings.sessions, .request_ms = request_ms};
 	if (token_load(warden->state.fd, token, e) < 0 || token_hash(token, hello->operator_token_sha256, e) < 0)
 		return -1;
 	if (token_give_to_sudo_user(token, &given) < 0)
@@ -102,8 +101,7 @@ static int set_up(struct warden *warden, const struct options *options, struct e
 	if (options->wish == OPTIONS_CHECK_CONFIG)
 		return 0;
 	if (notify_open(&manager, e) < 0 || state_open(&warden->state, options->state, e) < 0 || find_images(warden, options->images, e) < 0 ||
-	    make_hello(warden, e) < 0 ||
-	    listen_open(options->listen, &warden->listen, warden->hello.url, sizeof(warden->hello.url), e) < 0)
+	    make_hello(warden, options->request_ms, e) < 0 || serve_open(&warden->serve, options, e) < 0)
 		return -1;
 	warden->has_launcher = launch >= 0;
 	(void)state_path(&warden->state, warden->build, sizeof(warden->build), "build", "");
@@ -132,11 +130,16 @@ static void on_request(struct warden *warden, const struct warden_request *reque
 
 static void on_serving(struct warden *warden)
 {
+	const char *url = serve_browser_url(&warden->serve);
 	struct err e = {0};
 
-	fprintf(stderr, "console: %s/#code=%.4s-%s\n", warden->hello.url, console_code, console_code + 4);
+	if (url)
+		fprintf(stderr, "console: %s/#code=%.4s-%s\n", url, console_code, console_code + 4);
 	explicit_bzero(console_code, sizeof(console_code));
-	printf("READY %s\n", warden->hello.url);
+	fputs("READY", stdout);
+	for (size_t i = 0; i < warden->serve.n_listeners; i++)
+		printf(" %s", warden->serve.listeners[i].url);
+	puts("");
 	(void)fflush(stdout);
 	if (notify_ready(manager, &e) < 0)
 		log_err(LOG_WARN, &e, "the service manager");
@@ -168,6 +171,10 @@ static void on_signal(void *arg, int signo)
 
 	if (warden->stopping)
 		return;
+	if (signo == SIGHUP && warden->serve.certificate >= 0) {
+		front_renew(warden->front);
+		return;
+	}
 	log_info("ending, by signal %d", signo);
 	warden->stopping = true;
 	if (warden->sessions)
@@ -225,7 +232,7 @@ static void keep_log_env(struct warden *warden)
 
 int main(int argc, char **argv)
 {
-	struct warden warden = {.listen = -1, .config = -1};
+	struct warden warden = {.config = -1, .serve = {.certificate = -1, .key = -1}};
 	struct options options;
 	struct err e = {0};
 
@@ -258,6 +265,7 @@ int main(int argc, char **argv)
 	} else if (options.wish == OPTIONS_CHECK_CONFIG) {
 		exit_status = EXIT_SUCCESS;
 	}
+	serve_close(&warden.serve);
 	cgroup_destroy(warden.cgroups);
 	state_close(&warden.state);
 	return exit_status;

@@ -155,14 +155,19 @@ static bool look_state(struct probe_host *host, unsigned long arg, char *value, 
 
 static bool look_port(struct probe_host *host, unsigned long arg, char *value, size_t size)
 {
-	auto_fd fd = -1;
-	char url[96];
-	struct err e = {0};
+	const struct listen_way way = {.tls = host->options->tls_cert, .insecure = host->options->insecure};
+	size_t used = 0;
 
 	(void)arg;
-	if (listen_open(host->options->listen, &fd, url, sizeof(url), &e) < 0)
-		return probe_say_error(value, size, &e);
-	(void)snprintf(value, size, "%s is free", url);
+	for (size_t i = 0; i < host->options->listen.n && used < size; i++) {
+		struct listener listener = {.fd = -1};
+		struct err e = {0};
+
+		if (listen_open(host->options->listen.items[i], &way, &listener, &e) < 0)
+			return probe_say_error(value, size, &e);
+		used += (size_t)snprintf(value + used, size - used, "%s%s is free", i ? ", " : "", listener.url);
+		listen_close(&listener);
+	}
 	return true;
 }
 

@@ -22,8 +22,8 @@
 enum child_fd {
 	CHILD_GO = 3,     /* one byte to read before it goes on; end of file: the warden is dead */
 	CHILD_WARDEN = 4, /* its channel with the warden (front: both ways; stage: it only receives) */
-	CHILD_LISTEN = 5, /* the listening socket (front: TCP; stage: run/ID/stage.sock) */
-	CHILD_CONFIG = 6, /* front: the operator's configuration, a sealed copy in memory; empty if there is none */
+	CHILD_CONFIG = 5, /* front: the operator's configuration, a sealed copy in memory; empty if there is none */
+	CHILD_LISTEN = 5, /* stage: the listening socket run/ID/stage.sock (the front's come with labels) */
 };
 
 /* Why a stage ended by itself: what the warden cannot see, since the processes live on. */
@@ -33,7 +33,7 @@ enum stage_exit {
 };
 
 enum warden_op {
-	WARDEN_HELLO = 1, /* warden → front, first record; front → warden (a request without a session): it serves now */
+	WARDEN_HELLO = 1, /* warden → front, after the labels; front → warden (a request without a session): it serves now */
 	WARDEN_CREATE,    /* front → warden, answered by the event CREATED or FAILED */
 	WARDEN_SEAL,      /* front → warden: the display is up; nothing in its root may be executed from now on; no answer */
 	WARDEN_END,       /* front → warden: end the session; answered by ENDED when the last process is gone */
@@ -41,6 +41,7 @@ enum warden_op {
 	WARDEN_FAILED,
 	WARDEN_USAGE,     /* front → warden, without a session: what do sessions use? At most every WARDEN_USAGE_MS, else REFUSED */
 	WARDEN_USED,      /* its answer: an event for each session that runs, and at last one without a session, for the front itself */
+	WARDEN_LABEL,     /* warden → front, first records: what it serves with */
 	WARDEN_ENDED,     /* also unasked, with the reason, when a part of the session died; after FAILED, if it was asked for while it started */
 	WARDEN_SET_TTL,   /* front → warden: it lives create.ttl_s from now on, the rest of create is zero; answered by DONE or REFUSED */
 	WARDEN_DONE,
@@ -103,13 +104,27 @@ struct warden_event {
 	char detail[160];   /* one line for the log and, of both, for the caller (no host path, no errno text) */
 };
 
-/* WARDEN_HELLO: what the front must know; sent once, before anything else. */
+/* WARDEN_LABEL: what the front serves with. Each comes with exactly one descriptor but FRONT_HOST. */
+enum front_label_kind {
+	FRONT_LISTENER = 1, /* a listening socket; `text` is "http://127.0.0.1:7070", "https://…" or "unix:/path" */
+	FRONT_CERTIFICATE,  /* a file, to be read from its beginning whatever the offset: the front may be started again */
+	FRONT_KEY,          /* the same */
+	FRONT_HOST,         /* no descriptor: a name that Host may say, as the operator gave it */
+};
+
+struct front_label {
+	uint32_t op;
+	uint32_t kind;
+	char text[264];
+};
+
+/* WARDEN_HELLO: what the front must know; sent once, when all labels are. */
 struct warden_hello {
 	uint32_t op;
 	uint32_t max_sessions;
+	uint32_t request_ms; /* how long a request may take to arrive */
 	uint8_t operator_token_sha256[32];
-	char url[96];      /* "http://127.0.0.1:7070" */
-	uint32_t restarts;       /* of the front, since the warden started */
+	uint32_t restarts;   /* of the front, since the warden started */
 	uint8_t code_sha256[32]; /* the one-use code of the console printed at start; zero if none */
 };
 

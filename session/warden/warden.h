@@ -10,6 +10,7 @@
 #include "session/base/loop.h"
 #include "session/warden/ceilings.h"
 #include "session/warden/proto.h"
+#include "session/warden/serve.h"
 #include "session/warden/state.h"
 
 struct front;
@@ -35,8 +36,8 @@ struct warden {
 	char build[600];            /* an empty folder where children build their roots */
 	char log_env[WARDEN_LOG_ENV][32]; /* "GLOVEBOX_LOG=…", "GLOVEBOX_LOG_FORMAT=…" for children, as far as they are set */
 	size_t n_log_env;
-	int listen;
 	int config;                 /* the configuration, sealed */
+	struct serve serve;
 	struct warden_hello hello;
 	struct front *front;
 	struct session *sessions;

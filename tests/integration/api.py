@@ -42,10 +42,16 @@ class Reply:
 class Api:
     """The server at `url`, spoken to with `token` (None: without one)."""
 
-    def __init__(self, url, token):
+    def __init__(self, url, token, context=None):
         self.url = url
         self.address = urllib.parse.urlsplit(url).netloc
         self.token = token
+        self.context = context  # of TLS
+
+    def connect(self, timeout_s):
+        if self.url.startswith("https:"):
+            return http.client.HTTPSConnection(self.address, timeout=timeout_s, context=self.context)
+        return http.client.HTTPConnection(self.address, timeout=timeout_s)
 
     def request(self, method, path, body=None, headers=None, timeout_s=CALL_S):
         """One request, whatever the answer. `body`: bytes or str as they are, anything else as JSON."""
@@ -56,7 +62,7 @@ class Api:
                 body = json.dumps(body)
             if isinstance(body, str):
                 body = body.encode()
-        connection = http.client.HTTPConnection(self.address, timeout=timeout_s)
+        connection = self.connect(timeout_s)
         try:
             connection.request(method, path, body, {**sent, **(headers or {})})
             return Reply(connection.getresponse())
@@ -89,7 +95,7 @@ class Session:
         self.id = answer["id"]
         self.path = f"/v1/sessions/{self.id}"
         self.tokens = answer["tokens"]
-        self.agent = Api(api.url, self.tokens["agent"])
+        self.agent = Api(api.url, self.tokens["agent"], api.context)
 
     def try_act(self, *actions, headers=None, **options):
         """Act; the whole answer, also when it says ok: false."""

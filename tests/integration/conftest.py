@@ -78,12 +78,13 @@ class Server:
         self.process = subprocess.Popen(
             [self.programs / "gloveboxd", "--listen", "127.0.0.1:0", "--state", self.state, "--images", IMAGES, *self.options],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.log, env=self.env)
-        self.url = self.wait_ready()
+        self.urls = self.wait_ready()
+        self.url = self.urls[0]
         self.api = Api(self.url, (self.state / "operator.token").read_text().strip())
         return self
 
     def wait_ready(self):
-        """The URL of the READY line."""
+        """The URLs of the READY line."""
         deadline = time.monotonic() + START_S
         selector = selectors.DefaultSelector()
         selector.register(self.process.stdout, selectors.EVENT_READ)
@@ -93,9 +94,9 @@ class Server:
             piece = os.read(self.process.stdout.fileno(), 4096)
             assert piece, f"gloveboxd ended before READY with status {self.process.wait()}\n{self.log_tail()}"
             text += piece
-        word, url = text.decode().split("\n")[0].split(" ")
+        word, *urls = text.decode().split("\n")[0].split(" ")
         assert word == "READY", text
-        return url
+        return urls
 
     def live_sessions(self):
         """The ids of the sessions that have not ended."""

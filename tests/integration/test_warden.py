@@ -43,7 +43,7 @@ def test_root_alone(tmp_path):
     assert not (tmp_path / "state").exists()
 
 
-@pytest.mark.parametrize("where,word", [("0.0.0.0:0", "loopback"), ("10.1.2.3:0", "loopback"), ("[::]:0", "loopback"), ("here", "ADDR:PORT"),
+@pytest.mark.parametrize("where,word", [("0.0.0.0:0", "needs TLS"), ("10.1.2.3:0", "needs TLS"), ("[::]:0", "needs TLS"), ("here", "ADDR:PORT"),
                                         ("127.0.0.1:99999", "ADDR:PORT")])
 def test_addresses_that_are_refused(tmp_path, where, word):
     done = run("--listen", where, "--state", tmp_path / "state")
@@ -218,7 +218,7 @@ def test_restart_after_a_crash_keeps_the_address(tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]
     server = Server(tmp_path / "state", "--listen", f"127.0.0.1:{port}").start()
-    assert server.url.endswith(f":{port}")
+    assert server.urls[1].endswith(f":{port}")
     server.api.call("GET", "/v1/sessions")
     server.kill(signal.SIGKILL)
     server.assert_nothing_runs(within_s=5)

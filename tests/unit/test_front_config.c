@@ -14,7 +14,7 @@
 
 #include "session/base/limits.h"
 #include "session/base/util.h"
-#include "session/front/head.h"
+#include "session/front/hosts.h"
 #include "session/front/quota.h"
 #include "session/front/spec.h"
 
@@ -139,16 +139,19 @@ static void test_hosts(void **state)
 		{"a.box.example", false},
 	};
 	struct config config;
-	struct hosts hosts;
+	struct hosts hosts = {.n_places = 0};
+	const json_t *name;
 	struct err e;
+	size_t n;
 
 	(void)state;
 	must_read("{\"hosts\":[\"Box.example\",\"10.0.0.7\",\"[fd00::1]\"]}", &config);
-	assert_int_equal(hosts_init(&hosts, "http://127.0.0.1:7070", &e), 0);
-	assert_false(hosts_has(&hosts, "box.example"));
-	hosts.names = config.hosts;
+	assert_int_equal(hosts_listen(&hosts, "http://127.0.0.1:7070", &e), 0);
+	assert_false(hosts_has(&hosts, "box.example", false));
+	json_array_foreach(config.hosts, n, name)
+		assert_int_equal(hosts_add(&hosts, json_string_value(name), &e), 0);
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-		if (hosts_has(&hosts, rows[i].value) != rows[i].known)
+		if (hosts_has(&hosts, rows[i].value, false) != rows[i].known)
 			fail_msg("%s", rows[i].value);
 	config_finish(&config);
 }

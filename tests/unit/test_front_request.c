@@ -12,6 +12,7 @@
 
 #include "session/base/util.h"
 #include "session/front/head.h"
+#include "session/front/hosts.h"
 #include "session/front/target.h"
 
 /* --- targets --- */
@@ -233,16 +234,16 @@ static void test_hosts(void **state)
 	                                  "localhost:7070 ",
 	                                  "localhost:7070,evil.test",
 	                                  "user@localhost:7070"};
-	struct hosts hosts;
+	struct hosts hosts = {.n_places = 0};
 	struct err e;
 
 	(void)state;
-	assert_int_equal(hosts_init(&hosts, "http://127.0.0.1:7070", &e), 0);
+	assert_int_equal(hosts_listen(&hosts, "http://127.0.0.1:7070", &e), 0);
 	for (size_t i = 0; i < ARRAY_LEN(good); i++)
-		if (!hosts_has(&hosts, good[i]))
+		if (!hosts_has(&hosts, good[i], false))
 			fail_msg("host %s is refused", good[i]);
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++)
-		if (hosts_has(&hosts, bad[i]))
+		if (hosts_has(&hosts, bad[i], false))
 			fail_msg("host %s is accepted", bad[i]);
 }
 
@@ -250,38 +251,121 @@ static void test_origins(void **state)
 {
 	static const char *const bad[] = {"null", "", "http://", "http://evil.test", "http://localhost.evil.test:7070",
 	                                  "https://localhost:7070", "http://localhost", "http://localhost:7070/", "localhost:7070"};
-	struct hosts hosts;
+	struct hosts hosts = {.n_places = 0};
 	struct err e;
 
 	(void)state;
-	assert_int_equal(hosts_init(&hosts, "http://127.0.0.1:7070", &e), 0);
-	assert_true(hosts_has_origin(&hosts, "http://localhost:7070"));
-	assert_true(hosts_has_origin(&hosts, "http://[::1]:7070"));
+	assert_int_equal(hosts_listen(&hosts, "http://127.0.0.1:7070", &e), 0);
+	assert_true(hosts_has_origin(&hosts, "http://localhost:7070", "localhost:7070", false));
+	assert_true(hosts_has_origin(&hosts, "http://[::1]:7070", "localhost:7070", false));
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++)
-		if (hosts_has_origin(&hosts, bad[i]))
+		if (hosts_has_origin(&hosts, bad[i], "localhost:7070", false))
 			fail_msg("origin %s is accepted", bad[i]);
+}
+
+static struct hosts hosts_at(const char *url)
+{
+	struct hosts hosts = {.n_places = 0};
+	struct err e;
+
+	if (hosts_listen(&hosts, url, &e) < 0)
+		fail_msg("%s: %s", url, e.msg);
+	return hosts;
 }
 
 static void test_hosts_of_other_addresses(void **state)
 {
-	struct hosts hosts;
+	static const char *const bad[] = {"ftp://x:1", "http://:1", "http://x", "x:1", "https://"};
+	struct hosts hosts = hosts_at("http://0.0.0.0:80");
 	struct err e;
 
 	(void)state;
-	assert_int_equal(hosts_init(&hosts, "http://0.0.0.0:80", &e), 0);
-	assert_true(hosts_has(&hosts, "192.168.1.2"));
-	assert_true(hosts_has(&hosts, "192.168.1.2:80"));
-	assert_true(hosts_has(&hosts, "[fe80::1]:80"));
-	assert_false(hosts_has(&hosts, "evil.test"));
-	assert_false(hosts_has(&hosts, "[fe80::zz]:80"));
-	assert_int_equal(hosts_init(&hosts, "http://192.168.1.2:80", &e), 0);
-	assert_true(hosts_has(&hosts, "192.168.1.2"));
-	assert_false(hosts_has(&hosts, "192.168.1.3"));
-	assert_int_equal(hosts_init(&hosts, "http://[::1]:7070", &e), 0);
-	assert_true(hosts_has(&hosts, "[::1]:7070"));
-	assert_int_equal(hosts_init(&hosts, "https://x:1", &e), -1);
-	assert_int_equal(hosts_init(&hosts, "http://:1", &e), -1);
-	assert_int_equal(hosts_init(&hosts, "http://x", &e), -1);
+	assert_true(hosts_has(&hosts, "192.168.1.2", false));
+	assert_true(hosts_has(&hosts, "192.168.1.2:80", false));
+	assert_true(hosts_has(&hosts, "[fe80::1]:80", false));
+	assert_false(hosts_has(&hosts, "evil.test", false));
+	assert_false(hosts_has(&hosts, "[fe80::zz]:80", false));
+	hosts = hosts_at("http://192.168.1.2:80");
+	assert_true(hosts_has(&hosts, "192.168.1.2", false));
+	assert_false(hosts_has(&hosts, "192.168.1.3", false));
+	hosts = hosts_at("http://[::1]:7070");
+	assert_true(hosts_has(&hosts, "[::1]:7070", false));
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++)
+		assert_int_equal(hosts_listen(&hosts, bad[i], &e), -1);
+	/* Several at once. */
+	assert_int_equal(hosts_listen(&hosts, "http://10.0.0.1:8080", &e), 0);
+	assert_int_equal(hosts_listen(&hosts, "unix:/run/x.sock", &e), 0);
+	assert_true(hosts_has(&hosts, "[::1]:7070", false));
+	assert_true(hosts_has(&hosts, "10.0.0.1:8080", false));
+	assert_false(hosts_has(&hosts, "10.0.0.1:7070", false));
+}
+
+static void test_hosts_by_tls(void **state)
+{
+	struct hosts hosts = hosts_at("https://10.0.0.1:443");
+
+	(void)state;
+	assert_true(hosts_has(&hosts, "10.0.0.1", false));
+	assert_true(hosts_has(&hosts, "localhost:443", false));
+	assert_false(hosts_has(&hosts, "10.0.0.1:80", false));
+	assert_true(hosts_has_origin(&hosts, "https://10.0.0.1", "10.0.0.1", false));
+	assert_false(hosts_has_origin(&hosts, "http://10.0.0.1:443", "10.0.0.1", false));
+	assert_false(hosts_has_origin(&hosts, "https://evil.test", "10.0.0.1", false));
+}
+
+static void test_hosts_by_name(void **state)
+{
+	static const char *const bad[] = {"", ":80", "a b", "a:", "a:0", "a:70000", "a:x", "http://a", "a/b", "[::1", "..", "a..b", "*.a", "a,b"};
+	struct hosts hosts = hosts_at("http://127.0.0.1:7070");
+	struct err e;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++)
+		if (hosts_add(&hosts, bad[i], &e) == 0 || e.code != ERR_BAD_FIELD)
+			fail_msg("the name %s is taken", bad[i]);
+	assert_int_equal(hosts.n_names, 0);
+	assert_int_equal(hosts_add(&hosts, "box.example.org", &e), 0);
+	assert_int_equal(hosts_add(&hosts, "gate.example.org:443", &e), 0);
+	assert_int_equal(hosts_add(&hosts, "odd.example.org:8443", &e), 0);
+	assert_true(hosts_has(&hosts, "BOX.example.org:7070", false));
+	assert_true(hosts_has(&hosts, "box.example.org", false));
+	assert_false(hosts_has(&hosts, "evil.box.example.org:7070", false));
+	assert_true(hosts_has(&hosts, "gate.example.org", false));
+	assert_true(hosts_has(&hosts, "gate.example.org:443", false));
+	assert_false(hosts_has(&hosts, "gate.example.org:7070", false));
+	assert_true(hosts_has(&hosts, "odd.example.org:8443", false));
+	assert_false(hosts_has(&hosts, "odd.example.org", false));
+	/* TLS may end in a proxy. */
+	assert_true(hosts_has_origin(&hosts, "https://gate.example.org", "gate.example.org", false));
+	assert_true(hosts_has_origin(&hosts, "http://box.example.org:7070", "box.example.org:7070", false));
+	assert_false(hosts_has_origin(&hosts, "https://odd.example.org", "gate.example.org", false));
+	while (hosts.n_names < ARRAY_LEN(hosts.names))
+		assert_int_equal(hosts_add(&hosts, "n", &e), 0);
+	assert_int_equal(hosts_add(&hosts, "n", &e), -1);
+	assert_int_equal(e.code, ERR_LIMIT);
+}
+
+static void test_hosts_of_a_unix_socket(void **state)
+{
+	static const char *const bad[] = {"evil.test", "127.0.0.2", "10.0.0.1:7070", "", "localhost.evil.test"};
+	struct hosts hosts = {.n_places = 0};
+	struct err e;
+
+	(void)state;
+	assert_int_equal(hosts_listen(&hosts, "unix:/run/glovebox.sock", &e), 0);
+	assert_true(hosts_has(&hosts, "localhost", true));
+	assert_true(hosts_has(&hosts, "LOCALHOST:9", true));
+	assert_true(hosts_has(&hosts, "[::1]", true));
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++)
+		if (hosts_has(&hosts, bad[i], true))
+			fail_msg("host %s is accepted", bad[i]);
+	assert_int_equal(hosts_add(&hosts, "box.example.org", &e), 0);
+	assert_true(hosts_has(&hosts, "box.example.org", true));
+	/* A page of this very server, through a tunnel; not one of another port of this machine. */
+	assert_true(hosts_has_origin(&hosts, "http://localhost:8080", "localhost:8080", true));
+	assert_true(hosts_has_origin(&hosts, "https://box.example.org", "box.example.org", true));
+	assert_false(hosts_has_origin(&hosts, "http://localhost:9090", "localhost:8080", true));
+	assert_false(hosts_has_origin(&hosts, "null", "localhost:8080", true));
 }
 
 int main(void)
@@ -293,6 +377,8 @@ int main(void)
 		cmocka_unit_test(test_head_takes_the_longest_length), cmocka_unit_test(test_bearer),
 		cmocka_unit_test(test_media_type),                cmocka_unit_test(test_hosts),
 		cmocka_unit_test(test_origins),                   cmocka_unit_test(test_hosts_of_other_addresses),
+		cmocka_unit_test(test_hosts_by_tls),              cmocka_unit_test(test_hosts_by_name),
+		cmocka_unit_test(test_hosts_of_a_unix_socket),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
