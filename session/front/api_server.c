@@ -83,9 +83,10 @@ int api_about(struct request *request, struct err *e)
 {
 	(void)e;
 	reply_json(&request->reply, 200,
-	           json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "name", "glovebox", "version", GLOVEBOX_VERSION, "api", "v1", "limits",
+	           json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "name", "glovebox", "version", GLOVEBOX_VERSION, "api", "v1", "limits",
 	                     limits_document(request->front), "spec", create_schema(), "change", form_schema(&spec_change_form),
-	                     "errors", errors_document(), "routes", routes_document()));
+	                     "errors", errors_document(), "routes", routes_document(), "key",
+	                     config_describe_key(config_find_key(&request->front->config, request->who.owner))));
 	return 0;
 }
 

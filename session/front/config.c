@@ -240,6 +240,15 @@ const struct config_key *config_find_key(const struct config *config, const char
 	return NULL;
 }
 
+json_t *config_describe_key(const struct config_key *key)
+{
+	json_t *row = key ? json_deep_copy(key->row) : json_null();
+
+	if (key)
+		(void)json_object_del(row, "token_sha256");
+	return row;
+}
+
 char *config_summary(const struct config *config, char *out, size_t size)
 {
 	size_t n_hosts = json_array_size(config->hosts);

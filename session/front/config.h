@@ -39,6 +39,9 @@ void config_finish(struct config *config);
 /* NULL if no key has this name. */
 const struct config_key *config_find_key(const struct config *config, const char *name);
 
+/* A key as its user may see it: its row without the hash; null for NULL. The caller's reference. */
+json_t *config_describe_key(const struct config_key *key);
+
 /* "3 keys, 1 host name, defaults", in out. Returns out. */
 char *config_summary(const struct config *config, char *out, size_t size);
 

@@ -147,6 +147,8 @@ def test_an_owner_sees_its_own_alone(team_server):
 
 def test_quotas(team_server):
     team = as_key(team_server, "team")
+    assert team.call("GET", "/v1")["key"] == {"name": "team", "sessions": 1, "images": ["minimal"], "ttl_s": 600, "limits": {"memory_mb": 1024}}
+    assert team_server.api.call("GET", "/v1")["key"] is None
     for spec, pointer, words in [({"image": "desktop"}, "/image", ["desktop", "minimal"]), ({"ttl_s": 601}, "/ttl_s", ["601", "600"]),
                                  ({"limits": {"memory_mb": 1025}}, "/limits/memory_mb", ["1025", "1024"])]:
         refused = refusal(team, "POST", "/v1/sessions", spec)
