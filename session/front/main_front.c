@@ -82,9 +82,11 @@ static int open_audit(struct front *front, struct err *e)
 	front->audit = audit_open(front->loop, FRONT_AUDIT, LIMIT_AUDIT_BYTES, e);
 	if (!front->audit)
 		return -1;
-	return audit_add(front->audit, "start", json_pack("{s:s,s:i,s:s?,s:i}", "version", GLOVEBOX_VERSION, "restarts", (int)front->restarts,
-	                                                  "config_sha256", front->config.document ? front->config.sha256 : NULL, "keys",
-	                                                  (int)front->config.n_keys), e);
+	/* A full disk must not keep it from coming up: sessions live. */
+	audit_note(front->audit, "start", json_pack("{s:s,s:i,s:s?,s:i}", "version", GLOVEBOX_VERSION, "restarts", (int)front->restarts,
+	                                             "config_sha256", front->config.document ? front->config.sha256 : NULL, "keys",
+	                                             (int)front->config.n_keys));
+	return 0;
 }
 
 /* Opens the store and the link to the warden, and finds the sessions that live. */
