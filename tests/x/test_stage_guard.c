@@ -226,10 +226,22 @@ static void test_at_is_of_the_last_picture(void **state)
 	struct rig *rig = *state;
 	auto_fd fd = rig_open(rig);
 
-	json_auto_t *reply = rig_expect(fd, 200, "act", "agent",
-	                                "{\"actions\":[{\"action\":\"screenshot\"},{\"action\":\"move\",\"x\":1,\"y\":1}]}");
-	assert_int_equal(form_int(json_object_get(reply, "at"), "frame", -1), form_int(rig_result(reply, 0), "frame", -2));
+	auto_fd other = rig_connect(rig);
+
+	rig_send_call(other, "act", "agent", NULL,
+	              "{\"actions\":[{\"action\":\"screenshot\"},{\"action\":\"mouse_down\"},{\"action\":\"wait\",\"duration_ms\":60000}]}");
+	rig_wait_mask(rig, true);
 	paint(rig, 90, 90, 20);
+	rig_send_call(fd, "screenshot", "agent", NULL, NULL); /* the change is known before the list ends */
+	struct rig_reply picture = rig_read_reply(fd);
+
+	rig_free_reply(&picture);
+	json_decref(rig_expect(fd, 200, "cancel", "agent", NULL));
+	struct rig_reply taken = rig_read_reply(other);
+	json_auto_t *reply = json_incref(taken.json);
+
+	rig_free_reply(&taken);
+	assert_int_equal(form_int(json_object_get(reply, "at"), "frame", -1), form_int(rig_result(reply, 0), "frame", -2));
 	auto_free char *seen = json_dumps(json_object_get(reply, "at"), JSON_COMPACT);
 
 	json_decref(expect_stale(fd, CLICK, seen, "/actions/0/x"));
