@@ -225,24 +225,33 @@ static void test_warden(void **state)
 }
 
 #ifdef __x86_64__
-/* The 32-bit gate has other numbers, so the filter would judge the wrong call. */
-static void test_int80_kills(void **state)
+/* The signal that ends a process which calls getpid by the 32-bit gate, under the filter or without it; 0 if the call returns. */
+static int signal_of_int80(bool confined)
 {
 	pid_t pid = fork();
 	int status = 0;
 
-	(void)state;
 	assert_true(pid >= 0);
 	if (pid == 0) {
 		long result;
 
-		load(APP);
+		(void)signal(SIGSEGV, SIG_DFL); /* cmocka has a handler for it */
+		if (confined)
+			load(APP);
 		__asm__ volatile("int $0x80" : "=a"(result) : "a"(20L) : "memory", "r8", "r9", "r10", "r11");
-		_exit(result > 0 ? 0 : 1);
+		_exit(0);
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_true(WIFSIGNALED(status));
-	assert_int_equal(WTERMSIG(status), SIGSYS);
+	return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+}
+
+/* The 32-bit gate has other numbers, so the filter would judge the wrong call. Some kernels have no such gate. */
+static void test_int80_kills(void **state)
+{
+	int without = signal_of_int80(false);
+
+	(void)state;
+	assert_int_equal(signal_of_int80(true), without ? without : SIGSYS);
 }
 #endif
 
