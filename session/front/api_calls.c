@@ -75,6 +75,8 @@ static int relay(struct request *request, const char *name, int64_t limit_ms, st
 	rc = call_stage(request, name, limit_ms, &reply, e);
 	if (is_agent)
 		session_finish_call(request->session);
+	if (rc < 0 && e->code == ERR_CANCELLED && *request->key)
+		session_call_goes_on(request->session);
 	if (rc < 0)
 		return -1;
 	metrics_of_stage(request->front->metrics, stage_reply_counts(reply));

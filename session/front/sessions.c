@@ -275,6 +275,11 @@ void session_finish_call(struct session *session)
 	session->used_ms = util_now_ms();
 }
 
+void session_call_goes_on(struct session *session)
+{
+	session->used_ms = util_now_ms() + LIMIT_CALL_MS;
+}
+
 static void on_ttl(void *arg)
 {
 	struct session *session = arg;
@@ -331,6 +336,8 @@ static void run_restore(void *arg)
 	     strcmp(session->hello.state, state_names[SESSION_PAUSED]) == 0)) {
 		session_is_ready(session);
 		session_take_state(session, session->hello.state);
+		if (session->hello.n_running > 0)
+			session_call_goes_on(session);
 		log_info("session %s goes on", session->id);
 	} else {
 		/* It may be half made (nobody has heard of it), half ended, or its stage may hang: whatever there is of it is ended. */

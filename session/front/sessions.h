@@ -111,5 +111,7 @@ void sessions_on_ended(struct sessions *all, const struct warden_event *event);
 /* A call of the agent begins and ends; the session is not idle meanwhile. */
 void session_begin_call(struct session *session);
 void session_finish_call(struct session *session);
+/* A call under a key runs on without its caller: so the session is not idle for as long as that may take. */
+void session_call_goes_on(struct session *session);
 
 #endif

@@ -157,6 +157,7 @@ static int take_hello(struct stage_reply *link, const json_t *hello)
 	out->episode = form_int(hello, "episode", 0);
 	out->epoch = form_int(hello, "epoch", 0);
 	(void)snprintf(out->state, sizeof(out->state), "%s", form_string(hello, "state", ""));
+	out->n_running = json_array_size(json_object_get(hello, "running"));
 	link->state = LINK_FREE;
 	return 0;
 }

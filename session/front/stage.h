@@ -19,7 +19,8 @@ struct stage_reply; /* a reply whose body may still be on its way */
 /* What the stage said of itself when it was last connected to. */
 struct stage_hello {
 	long episode, epoch;
-	char state[16]; /* "starting", "ready", … */
+	char state[16];   /* "starting", "ready", … */
+	size_t n_running; /* calls under a key */
 };
 
 struct stage_call {

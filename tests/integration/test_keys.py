@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Idempotency-Key on act: a call that is sent again is answered again, and done once (case H03)."""
 import concurrent.futures
+import contextlib
 import json
 import os
 import signal
@@ -136,6 +137,25 @@ def test_after_the_front_was_killed(make_server):
     reply = send(session, "k1", SLOW)
     assert reply.json["results"][0]["stdout"] == "1\n" and is_replay(reply)
     assert send(session, "k2", COUNT).json["results"][0]["stdout"] == "2\n"
+
+
+def test_a_session_is_not_idle_meanwhile(make_server):
+    """Neither for the front that was asked nor for the next one."""
+    server = make_server()
+    session, lazy = server.api.new(image="minimal", idle_s=1), server.api.new(image="minimal", idle_s=1)
+    with Wire(session.agent.address) as wire:
+        wire.send(act_bytes(session, "k1", SLOW))
+        wait_begun(session)
+    until(lambda: server.live_sessions() == {session.id})
+    os.kill(jail.part(jail.group_name(server), "glovebox-front"), signal.SIGKILL)
+
+    def new():
+        with contextlib.suppress(OSError):
+            return server.api.new(image="minimal", idle_s=1)
+    late = until(new)
+    until(lambda: late.id not in server.live_sessions())
+    let_go(session)
+    assert is_replay(send(session, "k1", SLOW)) and lazy.id not in server.live_sessions()
 
 
 def test_the_picture_of_a_replay(session):
