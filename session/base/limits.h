@@ -81,6 +81,7 @@
 #define LIMIT_TLS_BUFFER_BYTES (32 * 1024)    /* between TLS and HTTP, each way, in the kernel */
 #define LIMIT_PEM_BYTES (256 * 1024)          /* a certificate with its chain, or a key */
 #define LIMIT_LINGER_MS 2000                  /* from our end of a connection to the peer's */
+#define LIMIT_HELD_BYTES (128 * 1024 * 1024)  /* bodies and replies of all connections, in the front's memory */
 #define LIMIT_HEAD_BYTES (32 * 1024)          /* request line and header fields */
 #define LIMIT_DRAIN_BYTES (8 * 1024 * 1024)   /* of a body that is refused, read so that the client gets to see why */
 #define LIMIT_QUERY_PARAMETERS 16

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -36,6 +37,7 @@ struct conn {
 	int64_t since_ms;         /* when the phase began; while sending, later by the time spent suspended; of a stream, its last piece */
 	uint64_t sent;            /* bytes of the reply that libmicrohttpd asked for */
 	struct loop_timer *deadline;
+	size_t held;              /* see conn_hold */
 	bool shut;
 	bool adding;              /* libmicrohttpd is taking it */
 	/* While suspended: */
@@ -54,6 +56,7 @@ struct conns {
 	struct conn *first;
 	struct conns_counts counts;
 	int64_t request_ms;
+	size_t held;              /* of all */
 	bool resumed; /* since the last MHD_run: it does not count these in its time-out */
 };
 
@@ -167,8 +170,42 @@ void conn_sent(struct conn *conn, size_t n_bytes)
 		conn->since_ms = util_now_ms();
 }
 
+/* Closes the one that holds something and has been at it for longest: a body that comes, a reply that goes. False if there is none. */
+static bool shed_holder(struct conns *conns, const struct conn *but)
+{
+	struct conn *victim = NULL;
+	struct err e;
+
+	for (struct conn *conn = conns->first; conn; conn = conn->next)
+		if (conn != but && !conn->shut && conn->held > 0 && (conn->phase == PHASE_RECEIVING || conn->phase == PHASE_SENDING) &&
+		    (!victim || conn->since_ms <= victim->since_ms))
+			victim = conn;
+	if (!victim)
+		return false;
+	(void)err_set(&e, ERR_BUSY, NULL, "the requests of all callers take too much memory, and this one has taken longest");
+	if (victim->phase == PHASE_RECEIVING)
+		refusal_send(victim->fd, &e);
+	conns->counts.shed++;
+	conn_hold(victim, 0);
+	shut(victim);
+	return true;
+}
+
+bool conn_hold(struct conn *conn, size_t n_bytes)
+{
+	struct conns *conns = conn->conns;
+
+	conns->held = conns->held - conn->held + n_bytes;
+	conn->held = n_bytes;
+	while (n_bytes > 0 && conns->held > LIMIT_HELD_BYTES)
+		if (!shed_holder(conns, conn))
+			return false;
+	return true;
+}
+
 void conn_idle(struct conn *conn)
 {
+	(void)conn_hold(conn, 0);
 	enter(conn, PHASE_IDLE);
 }
 
@@ -222,6 +259,13 @@ bool conn_suspended(const struct conn *conn)
 	return conn->suspended;
 }
 
+bool conn_peer_left(const struct conn *conn)
+{
+	struct pollfd peer = {.fd = conn->wire_fd, .events = POLLRDHUP};
+
+	return poll(&peer, 1, 0) > 0;
+}
+
 bool conn_is_local(const struct conn *conn)
 {
 	return conn->from.ss_family == AF_UNIX;
@@ -242,6 +286,7 @@ static void conn_free(struct conn *conn)
 {
 	struct conns *conns = conn->conns;
 
+	(void)conn_hold(conn, 0);
 	disarm(conn);
 	loop_remove(conn->peer);
 	*(conn->prev ? &conn->prev->next : &conns->first) = conn->next;

@@ -63,6 +63,15 @@ void conn_suspend(struct conn *conn, loop_timer_fn *gone, void *arg);
 void conn_resume(struct conn *conn);
 bool conn_suspended(const struct conn *conn);
 
+/* The peer has closed its sending half, or all. */
+bool conn_peer_left(const struct conn *conn);
+
+/*
+ * The body or the reply of its request takes so many bytes of memory now; conn_idle makes it none. When all of them take more than
+ * LIMIT_HELD_BYTES, those are closed that have been sending or reading for longest. False when that is not enough.
+ */
+bool conn_hold(struct conn *conn, size_t n_bytes);
+
 /* It came over a Unix socket. */
 bool conn_is_local(const struct conn *conn);
 

@@ -214,6 +214,17 @@ static bool is_hopeless(const struct request *request)
 	return request->reply.must_close || (head->has_body && (head->expect || head->length > LIMIT_DRAIN_BYTES));
 }
 
+/* There is no memory for it, and nobody takes longer: the calls at work have all. */
+static bool refuse_body(struct request *request)
+{
+	(void)conn_hold(request->conn, 0);
+	free(request->body);
+	request->body = NULL;
+	(void)err_set(&request->refusal, ERR_BUSY, NULL, "the calls that run take too much memory");
+	request->refused = true;
+	return true;
+}
+
 static bool take_body(struct request *request, const char *data, size_t len)
 {
 	if (!request->refused && request->body_len + len > body_limit(request)) {
@@ -226,7 +237,11 @@ static bool take_body(struct request *request, const char *data, size_t len)
 		return request->drained <= LIMIT_DRAIN_BYTES;
 	}
 	if (request->body_len + len > request->body_size) {
-		request->body_size = (request->body_len + len) * 2;
+		size_t twice = (request->body_len + len) * 2;
+
+		request->body_size = twice < body_limit(request) ? twice : body_limit(request);
+		if (!conn_hold(request->conn, request->body_size))
+			return refuse_body(request);
 		request->body = util_realloc(request->body, request->body_size);
 	}
 	memcpy(request->body + request->body_len, data, len);
@@ -323,6 +338,8 @@ static enum MHD_Result answer(struct request *request, struct MHD_Connection *mh
 		refuse(request);
 	request->phase = REQUEST_ANSWERED;
 	access_answered(request);
+	free(request->body);
+	request->body = NULL;
 	response = reply_build(&request->reply, request->id, read_stream, request);
 	if (request->reply.is_endless) {
 		conn_streaming(request->conn);
@@ -330,6 +347,8 @@ static enum MHD_Result answer(struct request *request, struct MHD_Connection *mh
 	}
 	else
 		conn_sending(request->conn);
+	/* What a stage sends waits in parts. A reply that is more than there is room for goes out all the same: it is made. */
+	(void)conn_hold(request->conn, request->reply.stream && !request->reply.is_endless ? LIMIT_LINK_BYTES : request->reply.len);
 	note_sent(request, request->reply.len);
 	result = MHD_queue_response(mhd, (unsigned int)request->reply.status, response);
 	MHD_destroy_response(response);
@@ -349,6 +368,8 @@ static void run_in_coroutine(void *arg)
 
 	run_route(request);
 	request->co = NULL;
+	/* It may have left since the loop last looked: a session that it made must not stay. */
+	request->gone = request->gone || conn_peer_left(request->conn);
 	conn_resume(request->conn);
 }
 
