@@ -142,16 +142,17 @@ def test_after_the_front_was_killed(make_server):
 def test_a_session_is_not_idle_meanwhile(make_server):
     """Neither for the front that was asked nor for the next one."""
     server = make_server()
-    session, lazy = server.api.new(image="minimal", idle_s=1), server.api.new(image="minimal", idle_s=1)
+    session = server.api.new(image="minimal", idle_s=2)
     with Wire(session.agent.address) as wire:
         wire.send(act_bytes(session, "k1", SLOW))
         wait_begun(session)
+    lazy = server.api.new(image="minimal", idle_s=2)
     until(lambda: server.live_sessions() == {session.id})
     os.kill(jail.part(jail.group_name(server), "glovebox-front"), signal.SIGKILL)
 
     def new():
         with contextlib.suppress(OSError):
-            return server.api.new(image="minimal", idle_s=1)
+            return server.api.new(image="minimal", idle_s=2)
     late = until(new)
     until(lambda: late.id not in server.live_sessions())
     let_go(session)
