@@ -295,6 +295,8 @@ static int link_fail(struct stage_reply *link)
 
 static int link_take(struct stage *stage, bool is_stream, int64_t deadline_ms, struct stage_reply **out, struct err *e)
 {
+	if (!stage)
+		return gone(e);
 	for (struct stage_reply *link = stage->links; link && !is_stream; link = link->next)
 		if (link->state == LINK_FREE && !link->held) {
 			link->held = true;

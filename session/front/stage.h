@@ -40,7 +40,7 @@ struct stage *stage_create(struct loop *loop, const char *path);
 /* Ends the calls that run with ERR_GONE and closes everything. NULL is fine. Replies stay valid until their stage_reply_finish. */
 void stage_destroy(struct stage *stage);
 
-/* Connects and reads the hello. ERR_GONE when nobody listens, ERR_TIMEOUT, ERR_CANCELLED, ERR_BUSY at LIMIT_STAGE_LINKS. */
+/* Connects and reads the hello. ERR_GONE when nobody listens, or `stage` is NULL: its session ended while the caller waited. ERR_TIMEOUT, ERR_CANCELLED, ERR_BUSY at LIMIT_STAGE_LINKS. */
 int stage_greet(struct stage *stage, int64_t deadline_ms, struct stage_hello *hello, struct err *e);
 
 /*

@@ -574,6 +574,21 @@ static void test_a_session_that_ends_ends_its_calls(void **state)
 	peer_stop(peer);
 }
 
+/* The warden's word that a session runs and its word that it has ended can come in one turn of the loop. */
+static void test_a_session_that_has_ended_has_no_stage(void **state)
+{
+	struct stage_hello hello;
+	struct stage_call call = {.name = "state", .role = "server", .request_id = "r1"};
+	struct err e = {0};
+
+	(void)state;
+	assert_int_equal(stage_greet(NULL, util_now_ms() + WAIT_MS, &hello, &e), -1);
+	assert_int_equal(e.code, ERR_GONE);
+	e.code = ERR_NONE;
+	assert_int_equal(stage_ask(NULL, &call, util_now_ms() + WAIT_MS, NULL, &e), -1);
+	assert_int_equal(e.code, ERR_GONE);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -589,6 +604,7 @@ int main(void)
 		cmocka_unit_test(test_nobody_listens),
 		cmocka_unit_test(test_giving_up_closes_the_connection),
 		cmocka_unit_test(test_a_session_that_ends_ends_its_calls),
+		cmocka_unit_test(test_a_session_that_has_ended_has_no_stage),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
