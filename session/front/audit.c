@@ -42,12 +42,11 @@ static const char *path_of(const struct audit *audit, int number, char *out, siz
 	return out;
 }
 
-static int open_file(struct audit *audit, struct err *e)
+static int open_file(struct audit *audit, const char *path, struct err *e)
 {
-	char path[256];
 	struct stat st;
 
-	audit->fd = open(path_of(audit, 0, path, sizeof(path)), O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	audit->fd = open(path, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (audit->fd < 0 || fstat(audit->fd, &st) < 0)
 		return err_sys(e, "the audit log cannot be opened");
 	audit->size = st.st_size;
@@ -109,33 +108,46 @@ static int take_up(struct audit *audit, struct err *e)
 struct audit *audit_open(struct loop *loop, const char *path, size_t max_bytes, struct err *e)
 {
 	struct audit *audit = util_zalloc(sizeof(*audit));
+	char own[256];
 
 	*audit = (struct audit){.loop = loop, .fd = -1, .max_size = (off_t)max_bytes};
 	(void)snprintf(audit->stem, sizeof(audit->stem), "%.*s", (int)(strlen(path) - strlen(".jsonl")), path);
-	if (open_file(audit, e) == 0 && take_up(audit, e) == 0)
+	if (open_file(audit, path_of(audit, 0, own, sizeof(own)), e) == 0 && take_up(audit, e) == 0)
 		return audit;
 	util_close_fd(&audit->fd);
 	free(audit);
 	return NULL;
 }
 
-/* The file is put aside, and those before it one further; the oldest is gone. What fails leaves the file as it is, and too long. */
-static void rotate(struct audit *audit)
+/* The files one number further, the oldest first, which is gone; and the new one in their place. */
+static int move_files(const struct audit *audit, const char *fresh)
 {
 	char from[256], to[256];
-	struct err e;
-	int old = audit->fd;
 
 	for (int i = OLD_FILES - 1; i >= 0; i--)
 		if (rename(path_of(audit, i, from, sizeof(from)), path_of(audit, i + 1, to, sizeof(to))) < 0 && errno != ENOENT)
-			log_warn("the audit log cannot be put aside: %s", strerror(errno));
+			return -1;
+	return rename(fresh, path_of(audit, 0, to, sizeof(to)));
+}
+
+/*
+ * The new file is there before any other is moved: where none can be made (no descriptors, no room), the old one goes on and grows too
+ * long, and is tried again at the next line, without an older one being lost each time.
+ */
+static void rotate(struct audit *audit)
+{
+	auto_free char *fresh = util_printf("%s.new.jsonl", audit->stem);
+	auto_fd old = audit->fd;
+	off_t size = audit->size;
+	struct err e;
+
 	(void)fdatasync(old);
-	if (open_file(audit, &e) < 0) {
-		log_err(LOG_ERROR, &e, "the audit log goes on in the old file");
-		audit->fd = old;
+	if (open_file(audit, fresh, &e) == 0 && move_files(audit, fresh) == 0)
 		return;
-	}
-	util_close_fd(&old);
+	log_warn("the audit log cannot be put aside: %s", strerror(errno));
+	util_close_fd(&audit->fd);
+	audit->fd = steal_fd(&old);
+	audit->size = size;
 }
 
 static int write_line(struct audit *audit, const char *event, const json_t *fields, bool sync, struct err *e)

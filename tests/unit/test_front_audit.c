@@ -178,6 +178,33 @@ static void test_it_is_put_aside(void **state)
 	}
 }
 
+/* Without descriptors there is no new file: the old one goes on, and none of those before it is lost. */
+static void test_it_is_not_put_aside_without_a_new_file(void **state)
+{
+	struct place *place = *state;
+	auto_free char *first = old_path(place, 1), *second = old_path(place, 2), *kept = NULL, *now = NULL;
+	struct rlimit before, none = {.rlim_cur = 0};
+	struct err e;
+
+	audit_close(place->audit);
+	open_it(place, 200);
+	assert_int_equal(audit_add(place->audit, "a", NULL, &e), 0);
+	assert_int_equal(audit_add(place->audit, "b", NULL, &e), 0);
+	kept = read_file(first);
+	assert_non_null(kept);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	none.rlim_max = before.rlim_max;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	for (int i = 0; i < 8; i++)
+		assert_int_equal(audit_add(place->audit, "c", NULL, &e), 0);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+	now = read_file(first);
+	assert_string_equal(now, kept);
+	assert_int_equal(access(second, F_OK), -1);
+	assert_int_equal(audit_add(place->audit, "d", NULL, &e), 0);
+	assert_int_equal(access(second, F_OK), 0);
+}
+
 /* A limit of the file's size stands for a full disk. */
 static void test_a_full_disk(void **state)
 {
@@ -245,6 +272,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_the_chain_goes_on_over_restarts, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_a_torn_line_is_none, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_it_is_put_aside, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_it_is_not_put_aside_without_a_new_file, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_a_full_disk, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_floods_are_counted, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_a_damaged_end_begins_anew, setup, teardown),
