@@ -47,7 +47,7 @@ struct front {
 	int64_t request_ms; /* how long a request may take to arrive */
 	const char *images; /* the folder of the manifests */
 	const char *journals;
-	struct request *requests; /* those at work in a coroutine or with a reply of a stage */
+	struct request *requests; /* those that came with a token, until their replies are out */
 	bool stopping;
 };
 

@@ -47,6 +47,26 @@ int request_form(struct request *request, const struct form *form, json_t **obje
 	return 0;
 }
 
+/* --- those whose tokens may be revoked --- */
+
+static void join_known(struct request *request)
+{
+	request->place = &request->front->requests;
+	request->next = *request->place;
+	if (request->next)
+		request->next->place = &request->next;
+	*request->place = request;
+}
+
+static void leave_known(struct request *request)
+{
+	if (!request->place)
+		return;
+	*request->place = request->next;
+	if (request->next)
+		request->next->place = request->place;
+}
+
 /* --- the head --- */
 
 struct reading {
@@ -120,6 +140,7 @@ static int check_token(struct request *request, const char *id, struct err *e)
 		audit_count(request->front->audit, AUDIT_UNAUTHORIZED);
 		return err_set(e, ERR_UNAUTHORIZED, NULL, "this token is not known, or has expired");
 	}
+	join_known(request);
 	return routes_permit(request->route, &request->who, id, e);
 }
 
@@ -332,7 +353,7 @@ static enum MHD_Result answer(struct request *request, struct MHD_Connection *mh
 
 	if (request->refused && request->revoked) {
 		request->faults.n = 0;
-		(void)err_set(&request->refusal, ERR_UNAUTHORIZED, NULL, "this token was revoked while the call ran");
+		(void)err_set(&request->refusal, ERR_UNAUTHORIZED, NULL, "this token was revoked meanwhile");
 	}
 	if (request->refused)
 		refuse(request);
@@ -373,24 +394,6 @@ static void run_in_coroutine(void *arg)
 	conn_resume(request->conn);
 }
 
-static void join_working(struct request *request)
-{
-	request->place = &request->front->requests;
-	request->next = *request->place;
-	if (request->next)
-		request->next->place = &request->next;
-	*request->place = request;
-}
-
-static void leave_working(struct request *request)
-{
-	if (!request->place)
-		return;
-	*request->place = request->next;
-	if (request->next)
-		request->next->place = request->place;
-}
-
 void request_revoke(struct front *front, const char *session, const char *token_id)
 {
 	for (struct request *request = front->requests; request; request = request->next) {
@@ -408,8 +411,9 @@ static enum MHD_Result work(struct request *request, struct MHD_Connection *mhd)
 {
 	request->phase = REQUEST_WORKING;
 	conn_working(request->conn);
+	/* While its body came. */
+	request->refused = request->refused || request->revoked;
 	if (!request->refused && (request->route->flags & ROUTE_WAITS)) {
-		join_working(request);
 		request->co = co_start(request->front->loop, run_in_coroutine, request);
 		conn_suspend(request->conn, on_gone, request);
 		return MHD_YES;
@@ -483,7 +487,7 @@ static void on_close(void *arg, struct MHD_Connection *mhd, void **context, enum
 		session_unref(request->born[i].session);
 		json_decref(request->born[i].state);
 	}
-	leave_working(request);
+	leave_known(request);
 	loop_cancel(request->expiry);
 	access_closed(request);
 	conn_idle(request->conn);

@@ -46,7 +46,7 @@ struct request {
 	bool gone;                   /* the caller left while the request was suspended */
 	bool revoked;                /* its token was, meanwhile */
 	struct loop_timer *expiry;   /* of a stream: its token's */
-	struct request *next, **place; /* in the list of those at work, see request_revoke; place NULL: not in it */
+	struct request *next, **place; /* in the list of those that came with a token, see request_revoke; place NULL: not in it */
 	struct reply reply;
 	uint64_t n_sent;             /* bytes of its body that libmicrohttpd has taken */
 };
@@ -54,7 +54,8 @@ struct request {
 /* The callbacks of libmicrohttpd; `arg` of the ops is the struct front. */
 struct conns_ops request_ops(struct front *front);
 
-/* Stops what runs with this token of a session: calls are refused as they stand, replies that are still being sent break off. */
+/* Stops what came with this token of a session: calls are refused as they stand, also when their body is not here yet, and replies that a
+ * stage is still sending break off. */
 void request_revoke(struct front *front, const char *session, const char *token_id);
 
 /* The JSON object of the body: ERR_BAD_JSON with the place of the fault. The caller's reference. */

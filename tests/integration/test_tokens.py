@@ -10,6 +10,7 @@ import pytest
 
 from api import Api, Refused, in_thread
 from conftest import until
+from raw import Wire, assert_problem, head
 from stream import Stream
 from test_api import answers, front_pid
 
@@ -98,6 +99,19 @@ def test_revoking_stops_what_runs(server, session):
     assert results and (results[0].status, results[0].code) == (401, "unauthorized")
     assert "revoked" in results[0].problem["detail"]
     assert others and others[0]["ok"]
+
+
+def test_revoking_stops_a_call_whose_body_comes_later(server, session):
+    """A head with a good token is no permit to be used whenever its sender likes."""
+    made = make(server, session, role="agent")
+    agent, body = Api(server.url, made["token"]), json.dumps({"actions": [{"action": "exec", "argv": ["touch", "late"]}]})
+    with Wire(server.api.address) as wire:
+        wire.send(head(agent, "POST", f"{session.path}/act", content_type="application/json", content_length=len(body), expect="100-continue"))
+        assert wire.take_line() == "HTTP/1.1 100 Continue" and wire.take_line() == ""
+        server.api.call("DELETE", f"{session.path}/tokens/{made['id']}")
+        wire.send(body)
+        assert_problem(wire.answer(), 401, "unauthorized")
+    assert session.run("ls") == ""
 
 
 def test_a_stream_of_events_ends_with_its_token(server, session):
