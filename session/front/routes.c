@@ -47,7 +47,7 @@ const struct route routes[] = {
 	{"POST", "/v1/sessions/{id}/tokens", ROUTE_BODY, MAKER, api_make_token, NULL, "makes one more token for a session"},
 	{"POST", "/v1/sessions/{id}/tickets", ROUTE_BODY, MAKER, api_make_ticket, NULL, "makes a link that opens the console for one session"},
 	{"GET", "/v1/sessions/{id}/tokens", 0, MAKER, api_list_tokens, NULL, "its tokens, but not their text"},
-	{"DELETE", "/v1/sessions/{id}/tokens/{token}", 0, MAKER, api_revoke_token, NULL, "revokes one of them at once"},
+	{"DELETE", "/v1/sessions/{id}/tokens/{token}", ROUTE_WAITS, MAKER, api_revoke_token, NULL, "revokes one of them at once"},
 };
 const size_t routes_n = ARRAY_LEN(routes);
 

@@ -83,6 +83,21 @@ static void handle_head(struct stage *stage, struct call *call)
 	answer(call, 0, journal_head(stage->journal), NULL);
 }
 
+static const struct field revoke_fields[] = {
+	{"token", FIELD_STRING, true, 1, 31, NULL, NULL, NULL, NULL, "the token's id"},
+};
+static const struct form revoke_form = {revoke_fields, ARRAY_LEN(revoke_fields), NULL};
+
+static void handle_revoke(struct stage *stage, struct call *call)
+{
+	struct err e;
+	int rc = form_check(&revoke_form, call->query, "", NULL, &e);
+
+	if (rc == 0)
+		records_revoke(stage->records, form_string(call->query, "token", ""));
+	answer(call, rc, json_object(), &e);
+}
+
 static void handle_events(struct stage *stage, struct call *call)
 {
 	events_call(stage->events, call);
@@ -109,6 +124,7 @@ static const struct call_row rows[] = {
 	{"start", ROLE_SERVER, false, handle_start},
 	{"end", ROLE_SERVER, false, handle_end},
 	{"head", ROLE_SERVER, false, handle_head},
+	{"revoke", ROLE_SERVER, false, handle_revoke},
 	{"state", ANYBODY, false, handle_state},
 	{"act", HANDS, true, keyed_act},
 	{"screenshot", HANDS, true, looks_call},

@@ -24,6 +24,7 @@
  *   resume      –   lets it go on; the state object
  *   end         {"reason":TEXT} or –   releases what is held, closes the journal with the reason; only role server; as head
  *   head        –   where the journal's chain is; only role server; {"seq","hash"}
+ *   revoke      –   query: token, its id; what runs under its keys is cancelled; only role server; {}
  * A refusal is a REPLY with a 4xx or 5xx status and an application/problem+json body.
  */
 #ifndef STAGE_LINK_H

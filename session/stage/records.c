@@ -4,6 +4,7 @@
 
 #include <gnutls/crypto.h>
 #include <gnutls/gnutls.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "session/base/limits.h"
@@ -11,12 +12,14 @@
 
 #define HASH_BYTES 32
 #define BUCKETS 4096
+#define TOKEN_SIZE 32   /* of a token's id */
 
 /* Of a record that runs or was finished not long ago. */
 struct results {
 	struct record *record;
 	struct results *next; /* finished later; or another one that runs */
-	char *request_id;
+	char *request_id, *token;
+	struct co *co;        /* runs it; not valid after that */
 	char *reply;          /* NULL while it runs */
 	size_t bytes;
 	int64_t done_ms;
@@ -36,6 +39,8 @@ struct records {
 	struct results *running;
 	struct results *oldest, **newest; /* finished */
 	size_t n_results, bytes;
+	char revoked[LIMIT_TOKENS][TOKEN_SIZE]; /* the last ones, a ring */
+	size_t next_revoked;
 };
 
 static void hash(const void *data, size_t len, uint8_t out[HASH_BYTES])
@@ -73,6 +78,7 @@ static void free_results(struct results *results)
 	if (results->record)
 		results->record->results = NULL;
 	free(results->request_id);
+	free(results->token);
 	free(results->reply);
 	free(results);
 }
@@ -131,7 +137,8 @@ static struct record *add(struct records *records, const struct records_key *key
 	struct record *record = util_zalloc(sizeof(*record)), **bucket = bucket_of(records, hashed);
 	struct results *results = util_zalloc(sizeof(*results));
 
-	*results = (struct results){.record = record, .next = records->running, .request_id = util_strdup(key->request_id)};
+	*results = (struct results){.record = record, .next = records->running, .request_id = util_strdup(key->request_id),
+	                             .token = util_strdup(key->token), .co = co_self()};
 	records->running = results;
 	record->results = results;
 	memcpy(record->key, hashed, HASH_BYTES);
@@ -142,12 +149,31 @@ static struct record *add(struct records *records, const struct records_key *key
 	return record;
 }
 
+static bool is_revoked(const struct records *records, const char *token)
+{
+	for (size_t i = 0; i < LIMIT_TOKENS; i++)
+		if (strcmp(records->revoked[i], token) == 0)
+			return true;
+	return false;
+}
+
+void records_revoke(struct records *records, const char *token)
+{
+	/* One that was sent before it was revoked may still be on its way here, on another connection. */
+	(void)snprintf(records->revoked[records->next_revoked++ % LIMIT_TOKENS], TOKEN_SIZE, "%s", token);
+	for (const struct results *results = records->running; results; results = results->next)
+		if (strcmp(results->token, token) == 0)
+			co_cancel(results->co);
+}
+
 int records_take(struct records *records, const struct records_key *key, int64_t now_ms, struct record **out, bool *is_new,
                  struct err *e)
 {
 	uint8_t hashed[HASH_BYTES], body[HASH_BYTES];
 	struct record *record;
 
+	if (is_revoked(records, key->token))
+		return err_set(e, ERR_UNAUTHORIZED, NULL, "this token was revoked");
 	trim(records, now_ms);
 	hash_key(key, hashed);
 	hash(key->body, key->body_len, body);

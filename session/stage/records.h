@@ -31,7 +31,8 @@ void records_destroy(struct records *records);
 
 /*
  * The record of a key. *is_new: there was none before; it runs, and its taker owes it records_finish or records_release. Errors:
- * ERR_KEY_REUSED (another body), ERR_ALREADY_DONE (the results are gone), ERR_LIMIT (LIMIT_KEYS are known, and this is a new one).
+ * ERR_KEY_REUSED (another body), ERR_ALREADY_DONE (the results are gone), ERR_LIMIT (LIMIT_KEYS are known, and this is a new one),
+ * ERR_UNAUTHORIZED (records_revoke). Who takes a new one runs in a coroutine.
  */
 int records_take(struct records *records, const struct records_key *key, int64_t now_ms, struct record **out, bool *is_new,
                  struct err *e);
@@ -47,6 +48,9 @@ void records_finish(struct records *records, struct record *record, char *reply,
 
 /* Nothing was begun: the key is free again. */
 void records_release(struct records *records, struct record *record);
+
+/* Cancels what runs under the keys of a token, which gets no record from now on. */
+void records_revoke(struct records *records, const char *token);
 
 /* The ids of the requests that run under a key; the caller's reference. */
 json_t *records_running(const struct records *records);

@@ -7,6 +7,7 @@ import os
 import signal
 
 import jail
+from api import Api
 from conftest import until
 from raw import Wire, assert_problem, ask, post
 
@@ -102,8 +103,8 @@ def test_sent_again_while_it_runs(session):
     assert counted(session) == 1
 
 
-def act_bytes(session, key, *actions):
-    return post(session.agent, f"{session.path}/act", json.dumps({"actions": list(actions)}), idempotency_key=key)
+def act_bytes(session, key, *actions, api=None):
+    return post(api or session.agent, f"{session.path}/act", json.dumps({"actions": list(actions)}), idempotency_key=key)
 
 
 def test_it_runs_on_when_its_caller_leaves(session):
@@ -157,6 +158,19 @@ def test_a_session_is_not_idle_meanwhile(make_server):
     until(lambda: late.id not in server.live_sessions())
     let_go(session)
     assert is_replay(send(session, "k1", SLOW)) and lazy.id not in server.live_sessions()
+
+
+def test_revoking_the_token_stops_what_runs(server, session):
+    """Calls under keys run on without their callers, but not without their token."""
+    made = server.api.call("POST", f"{session.path}/tokens", {"role": "agent"})
+    agent = Api(server.url, made["token"])
+    with Wire(session.agent.address) as wire, Wire(session.agent.address) as behind:
+        wire.send(act_bytes(session, "k1", SLOW, api=agent))
+        wait_begun(session)
+        behind.send(act_bytes(session, "k2", COUNT, api=agent))
+    server.api.call("DELETE", f"{session.path}/tokens/{made['id']}")
+    until(lambda: sleeper(session) is None)
+    assert session.do("wait", duration_ms=1)["ok"] and counted(session) == 1
 
 
 def test_the_picture_of_a_replay(session):

@@ -10,7 +10,9 @@
 
 #include <cmocka.h>
 
+#include "session/base/co.h"
 #include "session/base/limits.h"
+#include "session/base/loop.h"
 #include "session/base/util.h"
 #include "session/stage/records.h"
 
@@ -168,6 +170,48 @@ static void test_the_last_key(void **state)
 	assert_kept(key, 0);
 }
 
+static void cancel_me(void *arg)
+{
+	records_revoke(records, arg);
+}
+
+/* Calls of two tokens that run; the one of "t2" is revoked meanwhile. */
+static void run_keyed(void *arg)
+{
+	const char *token = arg;
+	struct err why = {0};
+	struct record *mine;
+	int rc;
+
+	assert_int_equal(take_of(token, 1, token, "b", 0), 0);
+	mine = record;
+	rc = co_wait_until(util_now_ms() + 50, &why);
+	assert_int_equal(rc, strcmp(token, "t2") == 0 ? -1 : 0);
+	assert_int_equal(why.code, rc < 0 ? ERR_CANCELLED : ERR_NONE);
+	records_finish(records, mine, util_strdup("{}"), 0);
+}
+
+static void test_a_revoked_token(void **state)
+{
+	struct loop *loop = loop_create(NULL);
+	json_auto_t *running = NULL;
+	char one[] = "t1", two[] = "t2";
+
+	(void)state;
+	(void)co_start(loop, run_keyed, one);
+	(void)co_start(loop, run_keyed, two);
+	(void)loop_at(loop, util_now_ms() + 10, cancel_me, two);
+	for (int64_t end_ms = util_now_ms() + 80; util_now_ms() < end_ms;)
+		loop_turn(loop, 10);
+	running = records_running(records);
+	assert_int_equal(json_array_size(running), 0);
+	assert_int_equal(take_of("t2", 1, "t2", "b", 0), -1);
+	assert_int_equal(e.code, ERR_UNAUTHORIZED);
+	assert_int_equal(take_of("t1", 1, "t1", "b", 0), 0);
+	assert_false(is_new);
+	loop_destroy(loop);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -175,6 +219,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_scope, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_what_was_refused_is_forgotten, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_running_calls_are_listed, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_a_revoked_token, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_age, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_number, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_bytes, set_up, tear_down),
