@@ -160,10 +160,21 @@ static int make_room(struct tokens *tokens, const char *session, struct err *e)
 	return 0;
 }
 
+/* No two of a session have the same: by it lists keep their order when the front starts again. */
+static int64_t next_created_ms(const struct tokens *tokens, const char *session)
+{
+	int64_t created_ms = store_now_ms();
+
+	for (size_t i = 0; i < tokens->n_entries; i++)
+		if (is_of_session(&tokens->entries[i], session) && tokens->entries[i].created_ms >= created_ms)
+			created_ms = tokens->entries[i].created_ms + 1;
+	return created_ms;
+}
+
 int tokens_make(struct tokens *tokens, struct token_info *info, char **token, struct err *e)
 {
 	struct store_token row = {.role = (int)info->role, .session = info->session, .name = info->name ? info->name : "",
-	                          .created_ms = store_now_ms(), .expires_ms = info->expires_ms};
+	                          .created_ms = next_created_ms(tokens, info->session), .expires_ms = info->expires_ms};
 	char *text;
 
 	if (make_room(tokens, info->session, e) < 0)

@@ -161,6 +161,25 @@ static void test_a_restart_knows_the_tokens(void **state)
 	secret_wipe(token);
 }
 
+static void add_id(void *arg, const struct token_info *info)
+{
+	strcat(arg, info->id);
+}
+
+static void test_a_restart_keeps_their_order(void **state)
+{
+	struct place *place = *state;
+	char before[16 * TOKEN_ID_SIZE] = "", after[sizeof(before)] = "";
+
+	for (int i = 0; i < 16; i++)
+		secret_wipe(make(place, ROLE_VIEWER, SESSION, 0));
+	tokens_each(place->tokens, SESSION, add_id, before);
+	stop(place);
+	start(place);
+	tokens_each(place->tokens, SESSION, add_id, after);
+	assert_string_equal(after, before);
+}
+
 static void test_a_token_ends_with_its_session(void **state)
 {
 	struct place *place = *state;
@@ -501,6 +520,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_a_token_is_found_as_what_it_is, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_tokens_differ, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_a_restart_knows_the_tokens, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_a_restart_keeps_their_order, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_a_token_ends_with_its_session, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_an_expired_token_is_none, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_a_list_has_all_but_the_text, setup, teardown),
