@@ -102,7 +102,8 @@
 #define LIMIT_CODE_MS 300000                  /* life of a one-use code */
 #define LIMIT_CODE_TRY_MS 1000                /* between two wrong codes, once LIMIT_CODE_TRIES were wrong at once */
 #define LIMIT_CODE_TRIES 5
-#define LIMIT_TICKETS 256                     /* links for people that wait to be used */
+#define LIMIT_TICKETS 1024                    /* links for people that wait to be used */
+#define LIMIT_SESSION_TICKETS 16              /* of them of one session, so that no owner takes all */
 #define LIMIT_TOKENS 64                       /* tokens of one session */
 #define LIMIT_TOKEN_NAME_BYTES 64             /* what its maker calls one */
 #define LIMIT_CONSOLE_TOKEN_MS 43200000       /* life of the token that a code was traded for */

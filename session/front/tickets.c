@@ -71,13 +71,23 @@ static void drop_old(struct tickets *tickets, int64_t now_ms)
 	tickets->n_entries = kept;
 }
 
+static size_t count_of(const struct tickets *tickets, const char *session)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < tickets->n_entries; i++)
+		n += strcmp(tickets->entries[i].ticket.session, session) == 0;
+	return n;
+}
+
 int tickets_make(struct tickets *tickets, struct ticket *ticket, int64_t now_ms, char **text, struct err *e)
 {
 	struct entry *entry;
 
 	drop_old(tickets, now_ms);
-	if (tickets->n_entries == LIMIT_TICKETS)
-		return err_set(e, ERR_LIMIT, NULL, "%d links wait to be used, which is the most; the first expires within five minutes", LIMIT_TICKETS);
+	if (tickets->n_entries == LIMIT_TICKETS || count_of(tickets, ticket->session) == LIMIT_SESSION_TICKETS)
+		return err_set(e, ERR_LIMIT, NULL, "%d links of a session may wait to be used, and %d of the server; the first expires within five minutes",
+		               LIMIT_SESSION_TICKETS, LIMIT_TICKETS);
 	ticket->expires_ms = now_ms + LIMIT_CODE_MS;
 	entry = &tickets->entries[tickets->n_entries++];
 	entry->ticket = *ticket;

@@ -21,7 +21,8 @@ struct ticket {
 struct tickets *tickets_create(void);
 void tickets_destroy(struct tickets *tickets);
 
-/* *text ("XXXXX-XXXXX-XXXXX-XXXXX") is malloced, the caller's, and to be wiped. ERR_LIMIT when LIMIT_TICKETS wait to be used. */
+/* *text ("XXXXX-XXXXX-XXXXX-XXXXX") is malloced, the caller's, and to be wiped. ERR_LIMIT when LIMIT_TICKETS wait to be used,
+ * or LIMIT_SESSION_TICKETS of the session. */
 int tickets_make(struct tickets *tickets, struct ticket *ticket, int64_t now_ms, char **text, struct err *e);
 
 /* Uses a ticket up; small letters and missing dashes are fine. False when it is none, was used or is too old. */

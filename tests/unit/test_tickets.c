@@ -16,15 +16,22 @@
 #define NOW INT64_C(1800000000000)
 #define SESSION "sabcdefghijklmno"
 
-static char *make(struct tickets *tickets, enum role role)
+static char *make_of(struct tickets *tickets, enum role role, int session)
 {
 	struct ticket ticket = {.role = role, .session = SESSION, .ttl_s = 60};
 	struct err e;
 	char *text;
 
+	ticket.session[1] = (char)('a' + session % 26);
+	ticket.session[2] = (char)('a' + session / 26);
 	assert_int_equal(tickets_make(tickets, &ticket, NOW, &text, &e), 0);
 	assert_true(ticket.expires_ms == NOW + LIMIT_CODE_MS);
 	return text;
+}
+
+static char *make(struct tickets *tickets, enum role role)
+{
+	return make_of(tickets, role, 26); /* which is SESSION */
 }
 
 static void test_one_use(void **state)
@@ -84,23 +91,39 @@ static void test_so_long(void **state)
 	tickets_destroy(tickets);
 }
 
+static void assert_full(struct tickets *tickets, const char *session)
+{
+	struct ticket ticket = {.role = ROLE_VIEWER, .ttl_s = 60};
+	struct err e;
+	char *text;
+
+	memcpy(ticket.session, session, sizeof(ticket.session));
+	assert_int_equal(tickets_make(tickets, &ticket, NOW, &text, &e), -1);
+	assert_int_equal(e.code, ERR_LIMIT);
+}
+
 static void test_so_many(void **state)
 {
 	struct tickets *tickets = tickets_create();
-	struct ticket ticket = {.role = ROLE_VIEWER, .session = SESSION, .ttl_s = 60}, got;
-	char *last = NULL, *text;
-	struct err e;
+	struct ticket got;
+	char *last = NULL;
 
 	(void)state;
 	for (int i = 0; i < LIMIT_TICKETS; i++) {
 		secret_wipe(last);
-		last = make(tickets, ROLE_VIEWER);
+		last = make_of(tickets, ROLE_VIEWER, i / LIMIT_SESSION_TICKETS);
+		if ((i + 1) % LIMIT_SESSION_TICKETS == 0) {
+			char session[] = SESSION;
+
+			session[1] = (char)('a' + i / LIMIT_SESSION_TICKETS % 26);
+			session[2] = (char)('a' + i / LIMIT_SESSION_TICKETS / 26);
+			assert_full(tickets, session);
+		}
 	}
-	assert_int_equal(tickets_make(tickets, &ticket, NOW, &text, &e), -1);
-	assert_int_equal(e.code, ERR_LIMIT);
+	assert_full(tickets, "szzzzzzzzzzzzzzz");
 	assert_true(tickets_take(tickets, last, NOW, &got));
 	secret_wipe(last);
-	secret_wipe(make(tickets, ROLE_VIEWER));
+	secret_wipe(make_of(tickets, ROLE_VIEWER, 100));
 	tickets_destroy(tickets);
 }
 
