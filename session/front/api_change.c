@@ -52,6 +52,17 @@ static int take_change(struct session *session, json_t *changed, int64_t expires
 	return -1;
 }
 
+/* Whoever asks may leave: what the warden then did is kept all the same, or it would end the session at another time than is told. */
+static int tell_warden(const struct request *request, long ttl_s, struct err *e)
+{
+	int rc;
+
+	co_shield();
+	rc = warden_set_ttl(request->front->warden, request->session->id, (uint32_t)ttl_s, util_now_ms() + LIMIT_STATE_MS, e);
+	co_unshield();
+	return rc;
+}
+
 int api_change(struct request *request, struct err *e)
 {
 	struct session *session = request->session;
@@ -68,7 +79,7 @@ int api_change(struct request *request, struct err *e)
 	                                  (expires_ms - session->created_ms + 999) / 1000, e) < 0)
 		return -1;
 	/* The warden first: it may refuse. It ends the session some seconds after the front should have. */
-	if (ttl_s > 0 && warden_set_ttl(request->front->warden, session->id, (uint32_t)ttl_s, util_now_ms() + LIMIT_STATE_MS, e) < 0)
+	if (ttl_s > 0 && tell_warden(request, ttl_s, e) < 0)
 		return -1;
 	/* Others may have changed it meanwhile. */
 	if (calls_check_ready(session, e) < 0 || merge(request, change, &changed, e) < 0 ||

@@ -10,6 +10,7 @@ import pytest
 
 from api import Api, Refused, in_thread
 from conftest import until
+from raw import Wire, head
 from test_api import answers, front_pid
 from test_journal import events, lines
 
@@ -100,6 +101,22 @@ def test_changes_at_the_same_time_lose_nothing(server, session):
     with concurrent.futures.ThreadPoolExecutor(len(names)) as pool:
         list(pool.map(lambda name: change(server, session, ttl_s=600, labels={name: "x"}), names))
     assert sorted(server.api.call("GET", session.path)["labels"]) == sorted(names)
+
+
+def test_a_change_whose_caller_leaves_is_whole(make_server):
+    """The warden has it, so the front has it too: what is told is when the session ends."""
+    server = make_server()
+    session = server.api.new(image="minimal", ttl_s=600)
+    body = b'{"ttl_s": 300}'
+    server.process.send_signal(signal.SIGSTOP)
+    try:
+        with Wire(server.api.address) as wire:
+            wire.send(head(server.api, "PATCH", session.path, content_type="application/json", content_length=len(body)).encode() + body)
+            assert server.api.request("GET", "/livez").status == 200  # so that was read
+        assert server.api.request("GET", "/livez").status == 200  # and so was the end of the connection
+    finally:
+        server.process.send_signal(signal.SIGCONT)
+    until(lambda: seconds_left(server.api.call("GET", session.path)) < 310)
 
 
 def test_a_later_end_is_the_one_that_counts(server, make_session):
