@@ -3,6 +3,7 @@
 #include "session/base/wm.h"
 
 #include <string.h>
+#include <sys/param.h>
 
 static void on_event(void *arg, const xcb_generic_event_t *event)
 {
@@ -57,10 +58,11 @@ int wm_wait(struct wm *wm, int64_t deadline_ms, struct err *e)
 	static const uint32_t nothing[5];
 	struct err reason = {0};
 
-	wm->n_asked++;
+	/* Any client can change the property, and what is no answer must not spoil the barrier for ever. */
+	wm->n_asked = MAX(wm->n_asked, wm->n_answers) + 1;
 	wm_send(wm->x, wm->window, wm->question, nothing);
 	xconn_flush(wm->x);
-	while (wm->n_answers != wm->n_asked && !wm->x->lost)
+	while (wm->n_answers < wm->n_asked && !wm->x->lost)
 		if (co_wait_event(&wm->heard, deadline_ms, &reason) < 0) {
 			if (reason.code == ERR_TIMEOUT)
 				return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A barrier through the window manager, which handles its events in order: its answer to a question of ours says that it has handled
- * what it was sent before. Owner: who made it. One thread.
+ * what it was sent before. An app can forge the answer: it is there for exactness, not for security. Owner: who made it. One thread.
  */
 #ifndef BASE_WM_H
 #define BASE_WM_H
