@@ -18,7 +18,7 @@
 struct act {
 	struct stage *stage;
 	struct call *call;
-	const struct batch *batch;
+	struct batch *batch;
 	int64_t deadline_ms;
 	json_t *results;
 	size_t result_bytes; /* of them so far, as JSON */
@@ -292,9 +292,30 @@ static int begin(struct act *act)
 	return 0;
 }
 
+static int read_batch(const struct stage *stage, const struct call *call, struct batch *batch, struct faults *faults)
+{
+	return batch_read(batch, call->body, call->body_len, stage->sets, stage->n_sets, stage->space, stage->ends.native, faults);
+}
+
+/* A list takes many times the memory of its text: while a call waits it has the text alone, and is read again when its turn comes. */
+static int take_turn(struct act *act)
+{
+	struct turns *turns = &act->stage->turns;
+	struct faults faults = {.list = &act->e, .max = 1};
+
+	if (turns->running)
+		batch_free(act->batch);
+	if (turns_take(turns, act->deadline_ms, &act->e) < 0)
+		return -1;
+	if (act->batch->body || read_batch(act->stage, act->call, act->batch, &faults) == 0)
+		return 0;
+	turns_pass(turns);
+	return -1;
+}
+
 static void act_in_turn(struct act *act)
 {
-	if (turns_take(&act->stage->turns, act->deadline_ms, &act->e) < 0) {
+	if (take_turn(act) < 0) {
 		call_refuse(act->call, &act->e);
 		return;
 	}
@@ -306,7 +327,7 @@ static void act_in_turn(struct act *act)
 }
 
 /* A check has no turn: it says what is so now. */
-static void act_checked(struct stage *stage, struct call *call, const struct batch *batch)
+static void act_checked(struct stage *stage, struct call *call, struct batch *batch)
 {
 	struct act act = {.stage = stage, .call = call, .batch = batch, .deadline_ms = util_now_ms() + batch->timeout_ms, .ok = true};
 
@@ -324,7 +345,7 @@ void act_call(struct stage *stage, struct call *call)
 	struct err list[LIMIT_FAULTS];
 	struct faults faults = {.list = list, .max = LIMIT_FAULTS};
 
-	if (batch_read(batch, call->body, call->body_len, stage->sets, stage->n_sets, stage->space, stage->ends.native, &faults) < 0) {
+	if (read_batch(stage, call, batch, &faults) < 0) {
 		call_refuse_all(call, &faults);
 	} else {
 		act_checked(stage, call, batch);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* links: session/stage session/journal display input apps */
 /* The act object: everything is checked before anything happens, and coordinates are mapped. */
+#include <malloc.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +12,9 @@
 #include <cmocka.h>
 
 #include "display/display.h"
+#include "session/base/co.h"
 #include "session/base/util.h"
+#include "session/stage/act.h"
 #include "session/stage/batch.h"
 #include "session/stage/looks.h"
 #include "session/stage/rows.h"
@@ -345,6 +348,79 @@ static void test_screenshot_query(void **state)
 	refuse_query("{\"quality\":\"5\"}", ERR_UNKNOWN_FIELD, "/quality");
 }
 
+static size_t json_bytes; /* that are in use */
+
+static void *count_alloc(size_t len)
+{
+	void *data = malloc(len);
+
+	json_bytes += malloc_usable_size(data);
+	return data;
+}
+
+static void count_free(void *data)
+{
+	json_bytes -= malloc_usable_size(data);
+	free(data);
+}
+
+/* A stage in which somebody else has the turn. */
+struct busy {
+	struct loop *loop;
+	struct stage *stage;
+	struct call *call;
+	size_t bytes; /* of JSON while the call waits */
+};
+
+static void wait_for_turn(void *arg)
+{
+	struct busy *busy = arg;
+
+	act_call(busy->stage, busy->call);
+	loop_stop(busy->loop);
+}
+
+static void look_while_it_waits(void *arg)
+{
+	struct busy *busy = arg;
+
+	busy->bytes = json_bytes;
+	assert_int_equal(busy->stage->turns.n_waiting, 1);
+	turns_pass(&busy->stage->turns);
+}
+
+/* A list takes many times the memory of its text, and many calls may wait. */
+static void test_a_call_that_waits_is_small(void **state)
+{
+	struct loop *loop = loop_create(NULL);
+	struct stage stage = {.loop = loop, .state = STAGE_IS_READY, .space = native, .ends.native = native, .n_sets = 1,
+	                      .sets[0] = {poke_rows, ARRAY_LEN(poke_rows), (void *)(uintptr_t)poke_fields}};
+	char *body = util_alloc(64 + 64 * (size_t)LIMIT_ACTIONS), *at = body + sprintf(body, "{\"check_only\":false,\"actions\":[");
+	struct call call = {.name = "act", .token = "t", .request_id = "r", .body = body};
+	struct busy busy = {.loop = loop, .stage = &stage, .call = &call};
+
+	(void)state;
+	for (int i = 0; i < LIMIT_ACTIONS; i++)
+		at += sprintf(at, "%s{\"action\":\"poke\",\"x\":1,\"y\":1,\"path\":[[1,1],[2,2]]}", i ? "," : "");
+	strcpy(at, "]}");
+	call.body_len = strlen(body);
+	/* With its turn it is refused: the session has ended meanwhile. */
+	stage.turns.running = (struct co *)(void *)&stage;
+	json_set_alloc_funcs(count_alloc, count_free);
+	(void)co_start(loop, wait_for_turn, &busy);
+	(void)co_start(loop, look_while_it_waits, &busy);
+	stage.connections = NULL;
+	stage.state = STAGE_IS_ENDED;
+	loop_run(loop);
+	json_set_alloc_funcs(malloc, free);
+	assert_true(call.answered);
+	assert_null(stage.turns.running);
+	assert_int_equal(busy.bytes, 0);
+	json_decref(call.counts);
+	loop_destroy(loop);
+	free(body);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -357,6 +433,7 @@ int main(void)
 		cmocka_unit_test(test_near_names),
 		cmocka_unit_test(test_all_faults),
 		cmocka_unit_test(test_number_of_actions),
+		cmocka_unit_test(test_a_call_that_waits_is_small),
 		cmocka_unit_test(test_mapping),
 		cmocka_unit_test(test_space_of_the_call),
 		cmocka_unit_test(test_screenshot_query),
