@@ -59,13 +59,14 @@ static int freeze(struct stage *stage, const struct call *call, struct err *e)
 	stage->state = STAGE_IS_PAUSED;
 	(void)act_cancel(stage);
 	(void)turns_wait_none(&stage->turns, util_now_ms() + LIMIT_PAUSE_MS, NULL);
-	if (stage->state != STAGE_IS_PAUSED)
-		return 0; /* it ended meanwhile, or goes on */
+	if (stage->state != STAGE_IS_PAUSED || stage->frozen)
+		return 0; /* it ended meanwhile, or goes on; or was paused again, and that call was faster */
 	input_release(stage->input);
 	if (turn_switch(stage, "1", e) < 0) {
 		stage->state = STAGE_IS_READY;
 		return -1;
 	}
+	stage->frozen = true;
 	note(stage, "paused", call);
 	return 0;
 }
@@ -93,9 +94,12 @@ int pause_end(struct stage *stage, const struct call *call, struct err *e)
 {
 	if (stage->state != STAGE_IS_PAUSED)
 		return stage->state == STAGE_IS_READY ? 0 : stage_check_ready(stage, e);
-	if (turn_switch(stage, "0", e) < 0)
+	if (stage->frozen && turn_switch(stage, "0", e) < 0)
 		return -1;
 	stage->state = STAGE_IS_READY;
-	note(stage, "resumed", call);
+	/* A pause that had not come to freeze anything is not told either. */
+	if (stage->frozen)
+		note(stage, "resumed", call);
+	stage->frozen = false;
 	return 0;
 }

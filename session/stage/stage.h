@@ -26,6 +26,7 @@ struct stage {
 	struct loop *loop;
 	struct ends ends;
 	enum stage_state state;
+	bool frozen;             /* of paused: the jail's switch is turned, and the journal says so */
 	bool opened;             /* open was called */
 	bool is_open;            /* and went well: the parts below are there */
 	bool finished;           /* the journal's last line is written */

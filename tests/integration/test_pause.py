@@ -138,6 +138,20 @@ def test_pause_and_resume_at_once(server, shared):
     assert shared.run("echo", "on") == "on\n"
 
 
+def test_its_journal_tells_each_once(server, shared):
+    """However pauses and resumes meet, one that was undone before anything stood still is no line of its own."""
+    seen = len(journal(server, shared))
+    for _ in range(3):
+        running, _ = in_thread(shared.try_act, {"action": "wait", "duration_ms": 60000})
+        until(lambda: journal(server, shared)[-1].get("action", {}).get("action") == "wait")
+        for thread, _ in [in_thread(call, shared) for call in (pause, resume) * 8]:
+            thread.join()
+        resume(shared)
+        running.join()
+    told = [line["event"] for line in journal(server, shared)[seen:] if line["event"] in ("paused", "resumed")]
+    assert told == ["paused", "resumed"] * (len(told) // 2)
+
+
 def test_ends_while_paused(server, make_session):
     session = make_session("minimal")
     session.run("sh", "-c", f"(sleep {CANARY}; :) >/dev/null 2>&1 &")
