@@ -130,12 +130,12 @@ static bool is_folded(const struct act *act, size_t index)
 }
 
 /* What the caller will have seen last. */
-static void note_picture(struct act *act, const json_t *result)
+static void note_picture(struct act *act, const struct batch_step *step, const json_t *result)
 {
 	if (!json_object_get(result, "picture"))
 		return;
 	act->frame = (uint64_t)form_int(result, "frame", 0);
-	guard_note(act->stage, act->call, act->frame);
+	guard_note(act->stage, act->call, act->frame, space_rect(json_object_get(step->args, "region")));
 }
 
 /* One action: intent, events, result. */
@@ -163,7 +163,7 @@ static bool run_step(struct act *act, size_t index)
 		json_object_set_new(result, "error", error_of(act, index));
 	}
 	write_result(act, index, result);
-	note_picture(act, result);
+	note_picture(act, step, result);
 	json_array_append_new(act->results, result);
 	return rc == 0;
 }
@@ -259,11 +259,12 @@ static int check_start(const struct stage *stage, const struct batch *batch, str
 	return 0;
 }
 
-/* Who acts on a picture that is not true any more gets the new one, to decide again. */
+/* Who acts on a picture that is not true any more gets the new one, to decide again: of all of the screen, so that the target is on it. */
 static void refuse(struct act *act)
 {
-	const struct observe ask = {.call = act->call, .wanted = act->batch->observe, .space = act->batch->space,
-	                            .since = act->picture.frame, .deadline_ms = act->deadline_ms, .with_picture = true};
+	json_auto_t *wanted = act->batch->observe ? json_copy((json_t *)(uintptr_t)act->batch->observe) : NULL;
+	const struct observe ask = {.call = act->call, .wanted = wanted, .space = act->batch->space, .since = act->picture.frame,
+	                            .deadline_ms = act->deadline_ms, .with_picture = true};
 	json_t *observation;
 	struct err ignored;
 
@@ -271,6 +272,7 @@ static void refuse(struct act *act)
 		call_refuse(act->call, &act->e);
 		return;
 	}
+	json_object_del(wanted, "region");
 	(void)observe_run(act->stage, &ask, &observation, &act->frame, &ignored);
 	call_refuse_with(act->call, &act->e, "observation", observation);
 }

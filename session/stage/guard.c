@@ -18,19 +18,31 @@ static struct guard_token *find(struct guard *guard, const char *token)
 /* Makes room at the front, where the token stood or else at the end. */
 static struct guard_token *put_first(struct guard *guard, const char *token)
 {
-	struct guard_token *place = find(guard, token);
+	struct guard_token *place = find(guard, token), known = {.picture.given = false};
 
-	if (!place)
+	(void)snprintf(known.token, sizeof(known.token), "%s", token);
+	if (place)
+		known = *place;
+	else
 		place = &guard->tokens[guard->n < LIMIT_SEEN_TOKENS ? guard->n++ : LIMIT_SEEN_TOKENS - 1];
 	memmove(&guard->tokens[1], &guard->tokens[0], (size_t)(place - guard->tokens) * sizeof(*place));
-	(void)snprintf(guard->tokens[0].token, sizeof(guard->tokens[0].token), "%s", token);
+	guard->tokens[0] = known;
 	return &guard->tokens[0];
 }
 
-void guard_note(struct stage *stage, const struct call *call, uint64_t frame)
+void guard_note(struct stage *stage, const struct call *call, uint64_t frame, struct rect region)
 {
-	put_first(&stage->guard, call->token)->picture =
-		(struct guard_picture){.given = true, .frame = frame, .epoch = stage->epoch, .episode = stage->episode};
+	struct guard_picture *picture, before;
+
+	if (!call->connection)
+		return;
+	picture = &put_first(&stage->guard, call->token)->picture;
+	before = *picture;
+	*picture = (struct guard_picture){.given = true, .frame = frame, .region = region, .elsewhere = frame, .epoch = stage->epoch,
+	                                  .episode = stage->episode};
+	/* Of the rest of the screen it knows what it knew before. */
+	if (region.width > 0 && before.given && before.epoch == stage->epoch && before.episode == stage->episode)
+		picture->elsewhere = before.region.width > 0 ? before.elsewhere : before.frame;
 }
 
 /* Numbers only: they hold for the whole screen. */
@@ -106,6 +118,15 @@ static int read_target(const struct stage *stage, const struct batch_step *step,
 	return 0;
 }
 
+/* The frame in which the caller saw this place last. */
+static uint64_t frame_at(const struct guard_picture *picture, const struct target *target)
+{
+	const struct rect *r = &picture->region;
+	bool shown = target->x >= r->x && target->x < r->x + r->width && target->y >= r->y && target->y < r->y + r->height;
+
+	return r->width == 0 || shown ? picture->frame : picture->elsewhere;
+}
+
 int guard_check(const struct stage *stage, const struct batch *batch, const struct guard_picture *picture, struct err *e)
 {
 	size_t index;
@@ -122,8 +143,8 @@ int guard_check(const struct stage *stage, const struct batch *batch, const stru
 		return -1;
 	const struct rect around = {target.x - GUARD_NEAR_PX, target.y - GUARD_NEAR_PX, 2 * GUARD_NEAR_PX + 1, 2 * GUARD_NEAR_PX + 1};
 
-	if (!display_changed(stage->display, around, picture->frame))
+	if (!display_changed(stage->display, around, frame_at(picture, &target)))
 		return 0;
 	return err_set(e, ERR_STALE_TARGET, target.path, "what is near this place has changed since frame %llu; the new picture is in observation",
-	               (unsigned long long)picture->frame);
+	               (unsigned long long)frame_at(picture, &target));
 }

@@ -9,6 +9,7 @@
 #define STAGE_GUARD_H
 
 #include "session/base/limits.h"
+#include "session/base/space.h"
 #include "session/stage/batch.h"
 #include "session/stage/connection.h"
 
@@ -20,6 +21,8 @@ struct stage;
 struct guard_picture {
 	bool given; /* else there is nothing to be guarded by */
 	uint64_t frame;
+	struct rect region;  /* that it shows, in native pixels; width 0: all of the screen */
+	uint64_t elsewhere;  /* the frame of the picture before it that showed the rest */
 	long epoch, episode;
 };
 
@@ -33,8 +36,8 @@ struct guard {
 	size_t n;
 };
 
-/* The caller gets a picture of this frame. */
-void guard_note(struct stage *stage, const struct call *call, uint64_t frame);
+/* The caller gets a picture of this frame, of a region in native pixels (width 0: all of the screen). Nothing when it has left. */
+void guard_note(struct stage *stage, const struct call *call, uint64_t frame, struct rect region);
 
 /*
  * The picture that the call was decided on, to be asked for when the call comes: until its turn the caller may get another. Errors:

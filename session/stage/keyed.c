@@ -45,6 +45,7 @@ void keyed_keep(struct stage *stage, struct call *call, const json_t *reply)
 /* The picture that the observation had, if the display still shows that frame. */
 static int take_picture(struct stage *stage, const struct call *call, uint64_t frame, json_t **out)
 {
+	struct rect region = {0};
 	struct batch *batch = util_zalloc(sizeof(*batch));
 	struct err list[LIMIT_FAULTS];
 	struct faults faults = {.list = list, .max = LIMIT_FAULTS};
@@ -55,14 +56,17 @@ static int take_picture(struct stage *stage, const struct call *call, uint64_t f
 		struct display_request request = display_request_read(batch->observe, batch->space, stage->ends.native);
 
 		rc = display_picture(stage->display, &request, &picture, NULL);
+		region = (struct rect){request.x, request.y, request.width, request.height};
 		batch_free(batch);
 	}
 	free(batch);
 	if (rc < 0)
 		return -1;
 	rc = picture.frame == frame ? 0 : -1;
-	if (rc == 0)
+	if (rc == 0) {
 		*out = display_picture_json(&picture);
+		guard_note(stage, call, frame, region);
+	}
 	free(picture.bytes);
 	return rc;
 }

@@ -34,11 +34,16 @@ static int ask(const char *token)
 	return guard_begin(&stage, &call, &batch, &picture, &e);
 }
 
+static void note_region(const char *token, uint64_t frame, struct rect region)
+{
+	const struct call call = {.token = token, .connection = (struct connection *)(void *)&stage};
+
+	guard_note(&stage, &call, frame, region);
+}
+
 static void note(const char *token, uint64_t frame)
 {
-	const struct call call = {.token = token};
-
-	guard_note(&stage, &call, frame);
+	note_region(token, frame, (struct rect){0});
 }
 
 static void refuse(long frame, long epoch, long episode, enum err_code code, const char *path)
@@ -86,6 +91,38 @@ static void test_each_token_has_its_own(void **state)
 	assert_false(picture.given);
 }
 
+static void test_what_nobody_got_is_not_seen(void **state)
+{
+	const struct call call = {.token = "a"};
+
+	(void)state;
+	note("a", 7);
+	guard_note(&stage, &call, 9, (struct rect){0});
+	assert_int_equal(ask("a"), 0);
+	assert_int_equal(picture.frame, 7);
+}
+
+/* A picture of a part says nothing of the rest. */
+static void test_a_part(void **state)
+{
+	const struct rect one = {10, 20, 30, 40}, other = {100, 20, 30, 40};
+
+	(void)state;
+	note_region("a", 5, one);
+	assert_int_equal(ask("a"), 0);
+	assert_int_equal(picture.elsewhere, 5); /* there is nothing better */
+	note("a", 7);
+	note_region("a", 9, one);
+	assert_int_equal(ask("a"), 0);
+	assert_true(picture.frame == 9 && picture.region.x == 10 && picture.elsewhere == 7);
+	note_region("a", 11, other);
+	assert_int_equal(ask("a"), 0);
+	assert_true(picture.frame == 11 && picture.region.x == 100 && picture.elsewhere == 7);
+	note("a", 12);
+	assert_int_equal(ask("a"), 0);
+	assert_true(picture.frame == 12 && picture.region.width == 0);
+}
+
 static void test_a_picture_is_of_its_epoch(void **state)
 {
 	(void)state;
@@ -125,6 +162,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_numbers),
 		TEST(test_each_token_has_its_own),
+		TEST(test_what_nobody_got_is_not_seen),
+		TEST(test_a_part),
 		TEST(test_a_picture_is_of_its_epoch),
 		TEST(test_tokens_are_bounded),
 	};

@@ -220,6 +220,29 @@ static void test_guard_last(void **state)
 	rig_expect_code(fd, 409, "stale_target", "act", "agent", click);
 }
 
+/* A picture of another place does not make the old one of this place true, and a refusal brings one that shows it. */
+static void test_guard_by_parts(void **state)
+{
+	struct rig *rig = *state;
+	auto_fd fd = open_guarded(rig);
+	static const char click[] = "{\"actions\":[" CLICK "]}";
+	static const char far[] = "\"region\":{\"x\":200,\"y\":120,\"width\":20,\"height\":20}";
+	auto_free char *shot = util_printf("{\"actions\":[{\"action\":\"screenshot\",%s}]}", far);
+	auto_free char *there = util_printf("{\"actions\":[{\"action\":\"click\",\"x\":210,\"y\":130}]}");
+	auto_free char *looking = util_printf("{\"actions\":[" CLICK "],\"observe\":{%s,\"quiet_ms\":20}}", far);
+
+	json_decref(rig_expect(fd, 200, "act", "agent", "{\"actions\":[],\"observe\":{\"quiet_ms\":20}}"));
+	paint(rig, 40, 40, 20);
+	paint(rig, 205, 125, 10);
+	json_decref(rig_expect(fd, 200, "act", "agent", shot));
+	json_decref(rig_expect(fd, 200, "act", "agent", there));
+	json_auto_t *problem = rig_expect(fd, 409, "act", "agent", looking);
+
+	assert_string_equal(form_string(problem, "code", ""), "stale_target");
+	assert_int_equal(form_int(json_object_get(json_object_get(problem, "observation"), "picture"), "width", 0), RIG_WIDTH);
+	json_decref(rig_expect(fd, 200, "act", "agent", click));
+}
+
 /* What a list shows on its way is what its caller has seen, not what came after it. */
 static void test_at_is_of_the_last_picture(void **state)
 {
@@ -392,7 +415,7 @@ int main(void)
 		TEST(test_target_that_changed), TEST(test_only_the_first_target), TEST(test_near_is_too_near),
 		TEST(test_wrong_pictures),      TEST(test_check_only),            TEST(test_guard_last),
 		TEST(test_at_is_of_the_last_picture), TEST(test_changed),         TEST(test_settling),
-		TEST(test_folding),
+		TEST(test_folding), TEST(test_guard_by_parts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
