@@ -6,6 +6,7 @@
 #include <gnutls/gnutls.h>
 #include <string.h>
 
+#include "session/base/hash.h"
 #include "session/base/util.h"
 
 /* The next link, over the hash so far and a line. */
@@ -44,17 +45,6 @@ char *chain_text(const struct chain *chain, const json_t *line, struct chain *ne
 	return util_printf("%.*s,\"hash\":\"%s\"}\n", (int)(strlen(text) - 1), text, hex);
 }
 
-static bool read_hash(const char *hex, unsigned char out[CHAIN_HASH_BYTES])
-{
-	static const char digits[] = "0123456789abcdef";
-
-	if (!hex || strlen(hex) != CHAIN_HEX_SIZE - 1 || strspn(hex, digits) != CHAIN_HEX_SIZE - 1)
-		return false;
-	for (size_t i = 0; i < CHAIN_HASH_BYTES; i++)
-		out[i] = (unsigned char)((strchr(digits, hex[2 * i]) - digits) << 4 | (strchr(digits, hex[2 * i + 1]) - digits));
-	return true;
-}
-
 bool chain_resume(struct chain *chain, const char *text, size_t len)
 {
 	const char *end = len > 0 ? memrchr(text, '\n', len) : NULL;
@@ -64,7 +54,7 @@ bool chain_resume(struct chain *chain, const char *text, size_t len)
 	const json_t *seq = json_object_get(line, "seq");
 	struct chain found = {.seq = json_integer_value(seq)};
 
-	if (!json_is_integer(seq) || found.seq < 1 || !read_hash(json_string_value(json_object_get(line, "hash")), found.hash))
+	if (!json_is_integer(seq) || found.seq < 1 || !hash_from_hex(json_string_value(json_object_get(line, "hash")), found.hash))
 		return false;
 	*chain = found;
 	return true;

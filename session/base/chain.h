@@ -11,7 +11,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define CHAIN_HASH_BYTES 32
+#include "session/base/hash.h"
+
+#define CHAIN_HASH_BYTES HASH_BYTES
 #define CHAIN_HEX_SIZE (2 * CHAIN_HASH_BYTES + 1)
 
 /* Where a chain is; all zero at its beginning. */

@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* token: a new token for a key of the configuration; no server is asked. */
-#include <gnutls/crypto.h>
-#include <gnutls/gnutls.h>
 #include <stdint.h>
 #include <string.h>
 
+#include "session/base/hash.h"
 #include "session/base/secret.h"
 #include "session/base/util.h"
 #include "session/cli/commands.h"
 #include "session/cli/show.h"
-
-#define HASH_BYTES 32
 
 static int run_token(struct cli *cli)
 {
@@ -18,8 +15,7 @@ static int run_token(struct cli *cli)
 	uint8_t hash[HASH_BYTES];
 	char hex[2 * HASH_BYTES + 1];
 
-	if (gnutls_hash_fast(GNUTLS_DIG_SHA256, token, strlen(token), hash) < 0)
-		DIE("no SHA-256");
+	hash_sha256(token, strlen(token), hash);
 	util_hex(hex, hash, sizeof(hash));
 	if (cli->json) {
 		json_auto_t *answer = json_pack("{s:s, s:s}", "token", token, "token_sha256", hex);

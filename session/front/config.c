@@ -3,19 +3,17 @@
 #include "session/front/config.h"
 
 #include <errno.h>
-#include <gnutls/crypto.h>
-#include <gnutls/gnutls.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "session/base/hash.h"
 #include "session/base/limits.h"
 #include "session/base/util.h"
 #include "session/front/hosts.h"
 #include "session/front/spec.h"
 
-#define HEX_DIGITS "0123456789abcdefABCDEF"
 #define NAME_SIGNS "abcdefghijklmnopqrstuvwxyz0123456789-"
 
 /* What a key's sessions may be at most; members have the names that they have in a spec. */
@@ -46,23 +44,6 @@ static int refuse(struct err *e, const char *path, const char *value, const char
 	return err_set(e, ERR_BAD_FIELD, path, "%s is not allowed here: %s", err_quote(shown, sizeof(shown), value, strlen(value)), rule);
 }
 
-static bool is_hash(const char *hex)
-{
-	return strlen(hex) == 2 * (size_t)STORE_HASH_BYTES && strspn(hex, HEX_DIGITS) == strlen(hex);
-}
-
-static void read_hex(const char *hex, uint8_t out[STORE_HASH_BYTES])
-{
-	static const char digits[] = HEX_DIGITS;
-
-	for (size_t i = 0; i < 2 * (size_t)STORE_HASH_BYTES; i++) {
-		size_t value = (size_t)(strchr(digits, hex[i]) - digits);
-
-		value = value < 16 ? value : value - 6;
-		out[i / 2] = (uint8_t)(i % 2 ? out[i / 2] | value : value << 4);
-	}
-}
-
 static int check_tiers(const json_t *tiers, size_t at, struct err *e)
 {
 	const json_t *tier;
@@ -80,13 +61,13 @@ static int check_tiers(const json_t *tiers, size_t at, struct err *e)
 }
 
 /* Nothing of a hash is shown: a token that stands there by mistake would be, too. */
-static int check_hash(const struct config *config, size_t at, const char *hex, struct err *e)
+static int read_hash(const struct config *config, size_t at, const char *hex, struct err *e)
 {
-	const struct config_key *key = &config->keys[at];
+	struct config_key *key = &config->keys[at];
 	char path[64];
 
 	(void)snprintf(path, sizeof(path), "/keys/%zu/token_sha256", at);
-	if (!is_hash(hex))
+	if (!hash_from_hex(hex, key->hash))
 		return err_set(e, ERR_BAD_FIELD, path, "it must have 64 hexadecimal digits, as glovebox token prints them");
 	for (size_t i = 0; i < at; i++)
 		if (memcmp(config->keys[i].hash, key->hash, sizeof(key->hash)) == 0)
@@ -118,14 +99,12 @@ static int read_key(struct config *config, size_t at, const json_t *row, struct 
 
 	*key = (struct config_key){.name = form_string(row, "name", ""), .row = row};
 	key->role = strcmp(form_string(row, "role", "owner"), "operator") == 0 ? ROLE_OPERATOR : ROLE_OWNER;
-	if (is_hash(hex))
-		read_hex(hex, key->hash);
 	key->usual = config->defaults ? json_deep_copy(config->defaults) : json_object();
 	if (!json_object_get(key->usual, "limits"))
 		(void)json_object_set_new(key->usual, "limits", json_object());
 	spec_lower(&spec_limits_form, json_object_get(key->usual, "limits"), limits);
 	spec_lower(&spec_form, key->usual, row);
-	if (check_name(config, at, e) < 0 || check_hash(config, at, hex, e) < 0)
+	if (check_name(config, at, e) < 0 || read_hash(config, at, hex, e) < 0)
 		return -1;
 	return check_tiers(json_object_get(row, "isolation"), at, e);
 }
@@ -212,8 +191,7 @@ int config_read(int fd, struct config *config, struct err *e)
 		*config = len == 0 ? read : *config;
 		return (int)len;
 	}
-	if (gnutls_hash_fast(GNUTLS_DIG_SHA256, text, (size_t)len, hash) < 0)
-		DIE("no SHA-256");
+	hash_sha256(text, (size_t)len, hash);
 	util_hex(read.sha256, hash, sizeof(hash));
 	if (json_parse(text, (size_t)len, &read.document, e) < 0 || check_document(&read, e) < 0) {
 		config_finish(&read);

@@ -2,10 +2,9 @@
 /* The creates that run, in memory; those that are done, in the store. */
 #include "session/front/creates.h"
 
-#include <gnutls/crypto.h>
-#include <gnutls/gnutls.h>
 #include <string.h>
 
+#include "session/base/hash.h"
 #include "session/base/limits.h"
 #include "session/base/log.h"
 #include "session/base/util.h"
@@ -27,8 +26,7 @@ struct create_job {
 
 static void hash_body(const struct create_call *call, uint8_t out[STORE_HASH_BYTES])
 {
-	if (gnutls_hash_fast(GNUTLS_DIG_SHA256, call->body, call->body_len, out) < 0)
-		DIE("SHA-256 does not work");
+	hash_sha256(call->body, call->body_len, out);
 }
 
 void births_free(struct birth *births, size_t n)

@@ -10,8 +10,9 @@
 #include <stdint.h>
 
 #include "session/base/err.h"
+#include "session/base/hash.h"
 
-#define STORE_HASH_BYTES 32
+#define STORE_HASH_BYTES HASH_BYTES
 
 struct store;
 

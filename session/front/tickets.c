@@ -3,9 +3,9 @@
 #include "session/front/tickets.h"
 
 #include <gnutls/crypto.h>
-#include <gnutls/gnutls.h>
 #include <string.h>
 
+#include "session/base/hash.h"
 #include "session/base/limits.h"
 #include "session/base/secret.h"
 #include "session/base/util.h"
@@ -34,12 +34,6 @@ void tickets_destroy(struct tickets *tickets)
 	free(tickets);
 }
 
-static void hash_signs(const char signs[N_SIGNS], uint8_t out[STORE_HASH_BYTES])
-{
-	if (gnutls_hash_fast(GNUTLS_DIG_SHA256, signs, N_SIGNS, out) < 0)
-		DIE("no SHA-256");
-}
-
 /* Of 32 signs; none of them looks like another. */
 static char *random_text(uint8_t hash[STORE_HASH_BYTES])
 {
@@ -55,7 +49,7 @@ static char *random_text(uint8_t hash[STORE_HASH_BYTES])
 			text[len++] = '-';
 		text[len++] = signs[i];
 	}
-	hash_signs(signs, hash);
+	hash_sha256(signs, sizeof(signs), hash);
 	explicit_bzero(random, sizeof(random));
 	explicit_bzero(signs, sizeof(signs));
 	return text;
@@ -119,7 +113,7 @@ bool tickets_take(struct tickets *tickets, const char *text, int64_t now_ms, str
 	drop_old(tickets, now_ms);
 	if (!read_signs(text, signs))
 		return false;
-	hash_signs(signs, hash);
+	hash_sha256(signs, sizeof(signs), hash);
 	found = tickets->n_entries;
 	for (size_t i = 0; i < tickets->n_entries; i++)
 		if (gnutls_memcmp(tickets->entries[i].hash, hash, sizeof(hash)) == 0)

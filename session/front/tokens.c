@@ -4,10 +4,10 @@
 
 #include <ctype.h>
 #include <gnutls/crypto.h>
-#include <gnutls/gnutls.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "session/base/hash.h"
 #include "session/base/limits.h"
 #include "session/base/secret.h"
 #include "session/base/util.h"
@@ -58,8 +58,7 @@ enum role role_from_name(const char *name)
 
 static void hash_text(const char *text, uint8_t out[STORE_HASH_BYTES])
 {
-	if (gnutls_hash_fast(GNUTLS_DIG_SHA256, text, strlen(text), out) < 0)
-		DIE("no SHA-256");
+	hash_sha256(text, strlen(text), out);
 }
 
 static void make_id(const uint8_t hash[STORE_HASH_BYTES], char id[TOKEN_ID_SIZE])

@@ -2,15 +2,13 @@
 /* Records by the hash of their key; those with results in the order in which they were finished. */
 #include "session/stage/records.h"
 
-#include <gnutls/crypto.h>
-#include <gnutls/gnutls.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "session/base/hash.h"
 #include "session/base/limits.h"
 #include "session/base/util.h"
 
-#define HASH_BYTES 32
 #define BUCKETS 4096
 #define TOKEN_SIZE 32   /* of a token's id */
 
@@ -43,18 +41,12 @@ struct records {
 	size_t next_revoked;
 };
 
-static void hash(const void *data, size_t len, uint8_t out[HASH_BYTES])
-{
-	if (gnutls_hash_fast(GNUTLS_DIG_SHA256, data, len, out) < 0)
-		DIE("SHA-256 does not work");
-}
-
 /* No token has a space. */
 static void hash_key(const struct records_key *key, uint8_t out[HASH_BYTES])
 {
 	auto_free char *text = util_printf("%ld %s %s", key->episode, key->token, key->key);
 
-	hash(text, strlen(text), out);
+	hash_sha256(text, strlen(text), out);
 }
 
 static struct record **bucket_of(struct records *records, const uint8_t key[HASH_BYTES])
@@ -176,7 +168,7 @@ int records_take(struct records *records, const struct records_key *key, int64_t
 		return err_set(e, ERR_UNAUTHORIZED, NULL, "this token was revoked");
 	trim(records, now_ms);
 	hash_key(key, hashed);
-	hash(key->body, key->body_len, body);
+	hash_sha256(key->body, key->body_len, body);
 	record = find(records, hashed);
 	if (record && memcmp(record->body, body, HASH_BYTES) != 0)
 		return err_set(e, ERR_KEY_REUSED, NULL, "this Idempotency-Key came with another body before; a new call needs a new key");

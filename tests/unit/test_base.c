@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* links: */
 /* Errors, quotes, UTF-8, small helpers and the log. */
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -18,6 +19,7 @@
 #include <jansson.h>
 
 #include "session/base/err.h"
+#include "session/base/hash.h"
 #include "session/base/log.h"
 #include "session/base/near.h"
 #include "session/base/util.h"
@@ -472,9 +474,38 @@ static void test_distances(void **state)
 	assert_true(near_distance(long_name, "a") == SIZE_MAX);
 }
 
+static void test_hashes(void **state)
+{
+	/* FIPS 180-2, B.1 */
+	static const char abc[] = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+	char text[2 * HASH_BYTES + 1], longer[sizeof(text) + 1];
+	uint8_t hash[HASH_BYTES], read[HASH_BYTES];
+
+	(void)state;
+	hash_sha256("abc", 3, hash);
+	util_hex(text, hash, sizeof(hash));
+	assert_string_equal(text, abc);
+	assert_true(hash_from_hex(abc, read));
+	assert_memory_equal(read, hash, sizeof(hash));
+	for (char *c = text; *c; c++)
+		*c = (char)toupper(*c);
+	memset(read, 0, sizeof(read));
+	assert_true(hash_from_hex(text, read));
+	assert_memory_equal(read, hash, sizeof(hash));
+	(void)snprintf(longer, sizeof(longer), "%s0", abc);
+	text[7] = 'g';
+	assert_false(hash_from_hex(text, read));
+	assert_false(hash_from_hex(longer, read));
+	assert_false(hash_from_hex(abc + 1, read));
+	assert_false(hash_from_hex("", read));
+	assert_false(hash_from_hex(NULL, read));
+	assert_memory_equal(read, hash, sizeof(hash));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_hashes),
 		cmocka_unit_test(test_err_set), cmocka_unit_test(test_err_of_itself), cmocka_unit_test(test_err_rows),
 		cmocka_unit_test(test_cut),     cmocka_unit_test(test_prefix),        cmocka_unit_test(test_quote),
 		cmocka_unit_test(test_quote_bounds), cmocka_unit_test(test_utf8),     cmocka_unit_test(test_files),

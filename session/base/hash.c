@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SHA-256 by GnuTLS. */
+#include "session/base/hash.h"
+
+#include <gnutls/crypto.h>
+#include <gnutls/gnutls.h>
+#include <string.h>
+
+#include "session/base/util.h"
+
+void hash_sha256(const void *data, size_t len, uint8_t out[HASH_BYTES])
+{
+	if (gnutls_hash_fast(GNUTLS_DIG_SHA256, data, len, out) < 0)
+		DIE("SHA-256 does not work");
+}
+
+static unsigned int digit(char c)
+{
+	return (unsigned int)(c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10);
+}
+
+bool hash_from_hex(const char *hex, uint8_t out[HASH_BYTES])
+{
+	if (!hex || strlen(hex) != 2 * (size_t)HASH_BYTES || strspn(hex, "0123456789abcdefABCDEF") != strlen(hex))
+		return false;
+	for (size_t i = 0; i < HASH_BYTES; i++)
+		out[i] = (uint8_t)(digit(hex[2 * i]) << 4 | digit(hex[2 * i + 1]));
+	return true;
+}

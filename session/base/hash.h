@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SHA-256. Owner: session/base. No threads. */
+#ifndef BASE_HASH_H
+#define BASE_HASH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define HASH_BYTES 32
+
+void hash_sha256(const void *data, size_t len, uint8_t out[HASH_BYTES]);
+
+/* Reads a hash from its 64 hexadecimal digits, small or large. False when it is none, also for NULL; out is untouched then. */
+bool hash_from_hex(const char *hex, uint8_t out[HASH_BYTES]);
+
+#endif
