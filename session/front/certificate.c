@@ -63,7 +63,7 @@ static int load_pair(gnutls_certificate_credentials_t credentials, const struct 
 	return err_set(e, ERR_BAD_REQUEST, NULL, "--tls-cert and --tls-key are not a certificate and its key in PEM: %s", gnutls_strerror(rc));
 }
 
-static int check_dates(gnutls_certificate_credentials_t credentials, struct err *e)
+static int check_dates(gnutls_certificate_credentials_t credentials, bool proven, struct err *e)
 {
 	gnutls_x509_crt_t *chain = NULL;
 	unsigned int n = 0;
@@ -78,16 +78,16 @@ static int check_dates(gnutls_certificate_credentials_t credentials, struct err 
 		gnutls_x509_crt_deinit(chain[i]);
 	gnutls_free(chain);
 	(void)strftime(text, sizeof(text), "%Y-%m-%d %H:%M UTC", gmtime(to < now ? &to : from > now ? &from : &to));
-	if (to < now)
+	if (to < now && !proven)
 		return err_set(e, ERR_BAD_REQUEST, NULL, "the certificate of --tls-cert has expired on %s", text);
-	if (from > now)
+	if (from > now && !proven)
 		return err_set(e, ERR_BAD_REQUEST, NULL, "the certificate of --tls-cert is not valid before %s", text);
 	if (to - now < WARN_S)
 		log_warn("the certificate of --tls-cert expires on %s", text);
 	return 0;
 }
 
-gnutls_certificate_credentials_t certificate_load(int certificate, int key, struct err *e)
+gnutls_certificate_credentials_t certificate_load(int certificate, int key, bool proven, struct err *e)
 {
 	struct pem cert_pem = {.size = 0}, key_pem = {.size = 0};
 	gnutls_certificate_credentials_t credentials;
@@ -96,7 +96,7 @@ gnutls_certificate_credentials_t certificate_load(int certificate, int key, stru
 	if (gnutls_certificate_allocate_credentials(&credentials) < 0)
 		DIE("no memory for a certificate");
 	rc = pem_read(certificate, "certificate", &cert_pem, e) < 0 || pem_read(key, "key", &key_pem, e) < 0 ||
-	     load_pair(credentials, &cert_pem, &key_pem, e) < 0 || check_dates(credentials, e) < 0;
+	     load_pair(credentials, &cert_pem, &key_pem, e) < 0 || check_dates(credentials, proven, e) < 0;
 	pem_finish(&cert_pem);
 	pem_finish(&key_pem);
 	if (rc == 0)

@@ -5,9 +5,11 @@
 
 #include <gnutls/gnutls.h>
 
+#include <stdbool.h>
+
 #include "session/base/err.h"
 
 /* See tls_create. The caller's; NULL with *e. */
-gnutls_certificate_credentials_t certificate_load(int certificate, int key, struct err *e);
+gnutls_certificate_credentials_t certificate_load(int certificate, int key, bool proven, struct err *e);
 
 #endif

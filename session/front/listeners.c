@@ -28,7 +28,7 @@ static int add_listener(struct listeners *listeners, const char *url, int *fd, s
 static int take_key(struct listeners *listeners, int key, struct err *e)
 {
 	auto_fd certificate = steal_fd(&listeners->certificate);
-	struct tls *tls = tls_create(certificate, key, e);
+	struct tls *tls = tls_create(certificate, key, listeners->proven, e);
 
 	if (!tls)
 		return -1;
@@ -49,6 +49,7 @@ int listeners_label(struct listeners *listeners, const struct front_label *label
 	case FRONT_CERTIFICATE:
 		util_close_fd(&listeners->certificate);
 		listeners->certificate = steal_fd(&fd);
+		listeners->proven = strcmp(label->text, FRONT_PROVEN) == 0;
 		return 0;
 	case FRONT_KEY:
 		return take_key(listeners, fd, e);

@@ -20,6 +20,7 @@ struct listeners {
 	struct listener list[LIMIT_LISTENERS];
 	size_t n;
 	int certificate;   /* until its key comes */
+	bool proven;       /* a front has served with it before */
 	struct tls *tls;   /* for connections from now on */
 	struct hosts *hosts;
 	struct loop *loop;

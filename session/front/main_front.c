@@ -25,7 +25,10 @@ static int on_label(void *arg, const struct front_label *label, int fd, struct e
 {
 	struct front *front = arg;
 
-	return listeners_label(&front->listeners, label, fd, e);
+	if (listeners_label(&front->listeners, label, fd, e) < 0)
+		return -1;
+	/* A renewed pair: the warden keeps the old one until it hears this. */
+	return front->conns && label->kind == FRONT_KEY ? warden_serving(front->warden, e) : 0;
 }
 
 static void on_ended(void *arg, const struct warden_event *event)

@@ -65,14 +65,14 @@ struct tls_stream {
 
 /* --- certificate and key --- */
 
-struct tls *tls_create(int certificate, int key, struct err *e)
+struct tls *tls_create(int certificate, int key, bool proven, struct err *e)
 {
 	struct tls *tls = util_zalloc(sizeof(*tls));
 
 	tls->refs = 1;
 	if (gnutls_priority_init2(&tls->priority, priorities, NULL, 0) < 0)
 		DIE("GnuTLS does not know its priorities");
-	tls->credentials = certificate_load(certificate, key, e);
+	tls->credentials = certificate_load(certificate, key, proven, e);
 	if (tls->credentials)
 		return tls;
 	tls_unref(tls);

@@ -19,9 +19,10 @@ struct tls_stream; /* one connection */
 /*
  * Reads certificate (with its chain) and key, in PEM, from the beginning of two files, which stay the caller's. The buffers are locked in
  * memory and wiped; GnuTLS keeps its own copy of the key. ERR_BAD_REQUEST when one cannot be read, they do not belong together, or the
- * certificate is not valid now. A certificate that ends within two weeks is logged.
+ * certificate is not valid now, unless it is `proven`: then it was when the server began with it. One that ends within two weeks is
+ * logged.
  */
-struct tls *tls_create(int certificate, int key, struct err *e);
+struct tls *tls_create(int certificate, int key, bool proven, struct err *e);
 void tls_unref(struct tls *tls); /* NULL is fine; streams that live keep it */
 
 struct tls_stream_ops {

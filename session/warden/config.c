@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,6 +13,7 @@
 #include "session/base/limits.h"
 #include "session/base/util.h"
 #include "session/warden/proto.h"
+#include "session/warden/sealed.h"
 
 #define HIGH_FD 64 /* above every number that a descriptor is moved to */
 #define EXIT_NOT_RUN 126
@@ -45,17 +45,11 @@ static int read_bytes(const char *path, char **bytes, size_t *len, struct err *e
 int config_copy(const char *path, int *copy, struct err *e)
 {
 	auto_free char *bytes = NULL;
-	auto_fd fd = memfd_create("configuration", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	size_t len = 0;
 
-	if (fd < 0)
-		return err_sys(e, "memory for the configuration");
 	if (path && read_bytes(path, &bytes, &len, e) < 0)
 		return -1;
-	if (util_write_all(fd, bytes, len) < 0 || fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL) < 0)
-		return err_sys(e, "copying the configuration");
-	*copy = steal_fd(&fd);
-	return 0;
+	return sealed_copy("the configuration", bytes, len, copy, e);
 }
 
 /* In the child: does not return. */

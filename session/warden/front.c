@@ -94,9 +94,11 @@ static void take_request(struct front *front, const struct warden_request *reque
 		front_send(front, &refusal);
 	} else if (request->op != WARDEN_HELLO) {
 		front->ops->request(front->warden, request);
-	} else if (!front->served) {
+	} else {
+		serve_taken(&front->warden->serve, front->sock);
+		if (!front->served)
+			front->ops->serving(front->warden);
 		front->served = true;
-		front->ops->serving(front->warden);
 	}
 }
 

@@ -171,7 +171,7 @@ static void on_signal(void *arg, int signo)
 
 	if (warden->stopping)
 		return;
-	if (signo == SIGHUP && warden->serve.certificate >= 0) {
+	if (signo == SIGHUP && warden->serve.tls.certificate >= 0) {
 		front_renew(warden->front);
 		return;
 	}
@@ -232,7 +232,7 @@ static void keep_log_env(struct warden *warden)
 
 int main(int argc, char **argv)
 {
-	struct warden warden = {.config = -1, .serve = {.certificate = -1, .key = -1}};
+	struct warden warden = {.config = -1, .serve = {.tls = {-1, -1}, .asked = {-1, -1}}};
 	struct options options;
 	struct err e = {0};
 

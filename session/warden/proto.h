@@ -33,7 +33,8 @@ enum stage_exit {
 };
 
 enum warden_op {
-	WARDEN_HELLO = 1, /* warden → front, after the labels; front → warden (a request without a session): it serves now */
+	WARDEN_HELLO = 1, /* warden → front, after the labels; front → warden (a request without a session): it serves now, with
+	                     certificate and key that it was sent last */
 	WARDEN_CREATE,    /* front → warden, answered by the event CREATED or FAILED */
 	WARDEN_SEAL,      /* front → warden: the display is up; nothing in its root may be executed from now on; no answer */
 	WARDEN_END,       /* front → warden: end the session; answered by ENDED when the last process is gone */
@@ -107,10 +108,12 @@ struct warden_event {
 /* WARDEN_LABEL: what the front serves with. Each comes with exactly one descriptor but FRONT_HOST. */
 enum front_label_kind {
 	FRONT_LISTENER = 1, /* a listening socket; `text` is "http://127.0.0.1:7070", "https://…" or "unix:/path" */
-	FRONT_CERTIFICATE,  /* a file, to be read from its beginning whatever the offset: the front may be started again */
+	FRONT_CERTIFICATE,  /* a file, to be read from its beginning whatever the offset: the front may be started again; `text` may be FRONT_PROVEN */
 	FRONT_KEY,          /* the same */
 	FRONT_HOST,         /* no descriptor: a name that Host may say, as the operator gave it */
 };
+
+#define FRONT_PROVEN "proven" /* a front has served with it: its dates do not matter any more */
 
 struct front_label {
 	uint32_t op;

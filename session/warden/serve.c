@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -12,35 +13,47 @@
 #include "session/base/log.h"
 #include "session/base/util.h"
 #include "session/warden/proto.h"
+#include "session/warden/sealed.h"
 
-/* The file is read by the front alone: here is only seen that there is one. */
-static int open_pem(const char *option, const char *path, int *out, struct stat *st, struct err *e)
+static int read_pem(const char *option, const char *path, int *copy, struct stat *st, struct err *e)
 {
 	auto_fd fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	char *bytes;
+	ssize_t len;
+	int rc;
 
 	if (fd < 0 || fstat(fd, st) < 0)
 		return err_sys(e, "%s: opening %s", option, path);
 	if (!S_ISREG(st->st_mode))
 		return err_set(e, ERR_BAD_REQUEST, NULL, "%s: %s is not a file", option, path);
-	*out = steal_fd(&fd);
-	return 0;
+	len = util_read_file(fd, LIMIT_PEM_BYTES, &bytes);
+	if (len < 0)
+		return errno == EFBIG ? err_set(e, ERR_BAD_REQUEST, NULL, "%s: %s is larger than %d bytes", option, path, LIMIT_PEM_BYTES)
+		                      : err_sys(e, "%s: reading %s", option, path);
+	rc = sealed_copy(option, bytes, (size_t)len, copy, e);
+	explicit_bzero(bytes, (size_t)len);
+	free(bytes);
+	return rc;
 }
 
-static int open_tls(struct serve *serve, struct err *e)
+static void pair_close(struct pem_pair *pair)
 {
-	const struct options *options = serve->options;
-	auto_fd certificate = -1;
-	auto_fd key = -1;
+	util_close_fd(&pair->certificate);
+	util_close_fd(&pair->key);
+}
+
+/* On failure nothing is in the pair. */
+static int pair_read(struct pem_pair *pair, const struct options *options, struct err *e)
+{
 	struct stat st;
 
-	if (open_pem("--tls-cert", options->tls_cert, &certificate, &st, e) < 0 || open_pem("--tls-key", options->tls_key, &key, &st, e) < 0)
+	if (read_pem("--tls-cert", options->tls_cert, &pair->certificate, &st, e) < 0 ||
+	    read_pem("--tls-key", options->tls_key, &pair->key, &st, e) < 0) {
+		pair_close(pair);
 		return -1;
+	}
 	if (st.st_mode & 0007)
 		log_warn("the key %s is open to every user of this machine; chmod 600 closes it", options->tls_key);
-	util_close_fd(&serve->certificate);
-	util_close_fd(&serve->key);
-	serve->certificate = steal_fd(&certificate);
-	serve->key = steal_fd(&key);
 	return 0;
 }
 
@@ -48,8 +61,8 @@ int serve_open(struct serve *serve, const struct options *options, struct err *e
 {
 	const struct listen_way way = {.tls = options->tls_cert, .insecure = options->insecure};
 
-	*serve = (struct serve){.certificate = -1, .key = -1, .options = options};
-	if (options->tls_cert && open_tls(serve, e) < 0)
+	*serve = (struct serve){.tls = {-1, -1}, .asked = {-1, -1}, .options = options};
+	if (options->tls_cert && pair_read(&serve->tls, options, e) < 0)
 		return -1;
 	for (size_t i = 0; i < options->listen.n; i++) {
 		struct listener *listener = &serve->listeners[serve->n_listeners++];
@@ -74,14 +87,14 @@ static int send_label(int sock, enum front_label_kind kind, const char *text, in
 	return ipc_send(sock, &label, sizeof(label), &fd, fd >= 0, e);
 }
 
-static int tell_tls(const struct serve *serve, int sock, struct err *e)
+static int tell_pair(const struct pem_pair *pair, const char *word, int sock, struct err *e)
 {
-	if (serve->certificate < 0)
+	if (pair->certificate < 0)
 		return 0;
-	return send_label(sock, FRONT_CERTIFICATE, "", serve->certificate, e) < 0 ? -1 : send_label(sock, FRONT_KEY, "", serve->key, e);
+	return send_label(sock, FRONT_CERTIFICATE, word, pair->certificate, e) < 0 ? -1 : send_label(sock, FRONT_KEY, "", pair->key, e);
 }
 
-int serve_tell(const struct serve *serve, int sock, struct err *e)
+int serve_tell(struct serve *serve, int sock, struct err *e)
 {
 	for (size_t i = 0; i < serve->n_listeners; i++)
 		if (send_label(sock, FRONT_LISTENER, serve->listeners[i].url, serve->listeners[i].fd, e) < 0)
@@ -89,14 +102,37 @@ int serve_tell(const struct serve *serve, int sock, struct err *e)
 	for (size_t i = 0; i < serve->options->hosts.n; i++)
 		if (send_label(sock, FRONT_HOST, serve->options->hosts.items[i], -1, e) < 0)
 			return -1;
-	return tell_tls(serve, sock, e);
+	serve->front_serves = false;
+	return tell_pair(&serve->tls, serve->proven ? FRONT_PROVEN : "", sock, e);
 }
 
 int serve_renew(struct serve *serve, int sock, struct err *e)
 {
-	if (serve->options->tls_cert && open_tls(serve, e) < 0)
+	struct pem_pair pair = {-1, -1};
+
+	if (!serve->options->tls_cert)
+		return 0;
+	if (pair_read(&pair, serve->options, e) < 0)
 		return -1;
-	return tell_tls(serve, sock, e);
+	pair_close(&serve->asked);
+	serve->asked = pair;
+	/* One that is starting, or down, takes the old ones first: it must come up. */
+	return serve->front_serves ? tell_pair(&serve->asked, "", sock, e) : 0;
+}
+
+void serve_taken(struct serve *serve, int sock)
+{
+	struct err e;
+
+	if (!serve->front_serves) {
+		serve->front_serves = serve->proven = true;
+		if (tell_pair(&serve->asked, "", sock, &e) < 0)
+			log_err(LOG_ERROR, &e, "the certificate stays as it is");
+	} else if (serve->asked.certificate >= 0) {
+		pair_close(&serve->tls);
+		serve->tls = serve->asked;
+		serve->asked = (struct pem_pair){-1, -1};
+	}
 }
 
 void serve_close(struct serve *serve)
@@ -104,8 +140,8 @@ void serve_close(struct serve *serve)
 	for (size_t i = 0; i < serve->n_listeners; i++)
 		listen_close(&serve->listeners[i]);
 	serve->n_listeners = 0;
-	util_close_fd(&serve->certificate);
-	util_close_fd(&serve->key);
+	pair_close(&serve->tls);
+	pair_close(&serve->asked);
 }
 
 const char *serve_browser_url(const struct serve *serve)
