@@ -26,7 +26,7 @@ struct action_run {
 
 /* What the stage has to know of an action. */
 enum action_flag {
-	ACTION_AIMS = 1 << 0,  /* it goes to a place that the caller saw: x and y, the first point of path, or where the pointer is */
+	ACTION_AIMS = 1 << 0,  /* it goes to a place that the caller saw: x and y, the ends of path, or where the pointer is */
 	ACTION_MOVES = 1 << 1, /* it does nothing but move the pointer */
 	ACTION_LOOKS = 1 << 2, /* it does nothing but take a picture; the result has its "frame" */
 };

@@ -291,6 +291,7 @@ void call_stream_begin(struct call *call, const char *media_type)
 	json_auto_t *envelope = json_pack("{s:i,s:s}", "status", 200, "type", media_type);
 
 	call->answered = true;
+	call->status = 200;
 	if (call->connection)
 		send_envelope(call->connection, LINK_REPLY, LINK_MORE, envelope);
 }

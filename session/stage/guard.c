@@ -98,24 +98,29 @@ static const struct batch_step *find_step(const struct batch *batch, size_t *ind
 	return NULL;
 }
 
-static int read_target(const struct stage *stage, const struct batch_step *step, size_t index, struct target *target, struct err *e)
+static void read_point(const json_t *path, size_t at, size_t index, struct target *target)
 {
-	const json_t *point = json_array_get(json_object_get(step->args, "path"), 0);
-	const char *name = "";
+	const json_t *point = json_array_get(path, at);
 
-	if (point) {
-		name = "/path/0";
-		target->x = (int)json_integer_value(json_array_get(point, 0));
-		target->y = (int)json_integer_value(json_array_get(point, 1));
-	} else if (json_object_get(step->args, "x")) {
-		name = "/x";
-		target->x = (int)form_int(step->args, "x", 0);
-		target->y = (int)form_int(step->args, "y", 0);
-	} else if (display_pointer(stage->display, &target->x, &target->y, e) < 0) {
-		return -1;
+	target->x = (int)json_integer_value(json_array_get(point, 0));
+	target->y = (int)json_integer_value(json_array_get(point, 1));
+	(void)snprintf(target->path, sizeof(target->path), "/actions/%zu/path/%zu", index, at);
+}
+
+/* Returns how many: of a path it is where it begins and where it lets go. */
+static int read_targets(const struct stage *stage, const struct batch_step *step, size_t index, struct target out[2], struct err *e)
+{
+	const json_t *path = json_object_get(step->args, "path");
+
+	if (path) {
+		read_point(path, 0, index, &out[0]);
+		read_point(path, json_array_size(path) - 1, index, &out[1]);
+		return 2;
 	}
-	(void)snprintf(target->path, sizeof(target->path), "/actions/%zu%s", index, name);
-	return 0;
+	(void)snprintf(out->path, sizeof(out->path), "/actions/%zu%s", index, json_object_get(step->args, "x") ? "/x" : "");
+	out->x = (int)form_int(step->args, "x", 0);
+	out->y = (int)form_int(step->args, "y", 0);
+	return json_object_get(step->args, "x") || display_pointer(stage->display, &out->x, &out->y, e) == 0 ? 1 : -1;
 }
 
 /* The frame in which the caller saw this place last. */
@@ -127,11 +132,23 @@ static uint64_t frame_at(const struct guard_picture *picture, const struct targe
 	return r->width == 0 || shown ? picture->frame : picture->elsewhere;
 }
 
+static int check_target(const struct stage *stage, const struct guard_picture *picture, const struct target *target, struct err *e)
+{
+	const struct rect around = {target->x - GUARD_NEAR_PX, target->y - GUARD_NEAR_PX, 2 * GUARD_NEAR_PX + 1, 2 * GUARD_NEAR_PX + 1};
+	uint64_t frame = frame_at(picture, target);
+
+	if (!display_changed(stage->display, around, frame))
+		return 0;
+	return err_set(e, ERR_STALE_TARGET, target->path, "what is near this place has changed since frame %llu; the new picture is in observation",
+	               (unsigned long long)frame);
+}
+
 int guard_check(const struct stage *stage, const struct batch *batch, const struct guard_picture *picture, struct err *e)
 {
 	size_t index;
 	const struct batch_step *step = find_step(batch, &index);
-	struct target target;
+	struct target targets[2];
+	int n;
 
 	if (!picture->given)
 		return 0;
@@ -139,12 +156,11 @@ int guard_check(const struct stage *stage, const struct batch *batch, const stru
 		return -1;
 	if (!step)
 		return 0;
-	if (read_target(stage, step, index, &target, e) < 0 || display_update(stage->display, e) < 0)
+	n = read_targets(stage, step, index, targets, e);
+	if (n < 0 || display_update(stage->display, e) < 0)
 		return -1;
-	const struct rect around = {target.x - GUARD_NEAR_PX, target.y - GUARD_NEAR_PX, 2 * GUARD_NEAR_PX + 1, 2 * GUARD_NEAR_PX + 1};
-
-	if (!display_changed(stage->display, around, frame_at(picture, &target)))
-		return 0;
-	return err_set(e, ERR_STALE_TARGET, target.path, "what is near this place has changed since frame %llu; the new picture is in observation",
-	               (unsigned long long)frame_at(picture, &target));
+	for (int i = 0; i < n; i++)
+		if (check_target(stage, picture, &targets[i], e) < 0)
+			return -1;
+	return 0;
 }

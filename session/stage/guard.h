@@ -3,7 +3,7 @@
  * Acts that were decided on from a picture are refused when that picture is no longer true where they begin. Owner: the stage. One thread.
  *
  * The picture is what a call names as `seen`, or with `guard: "last"` of the session the last one that the call's token got. The place is
- * the first that the list aims at; what later ones hit depends on what the list itself does.
+ * the first that the list aims at, of a path both of its ends; what later ones hit depends on what the list itself does.
  */
 #ifndef STAGE_GUARD_H
 #define STAGE_GUARD_H

@@ -3,6 +3,7 @@
 #include "session/stage/keyed.h"
 
 #include <string.h>
+#include <sys/param.h>
 
 #include "session/base/limits.h"
 #include "session/base/util.h"
@@ -113,7 +114,7 @@ static int64_t time_limit_ms(const struct call *call)
 
 	if (json_parse(call->body, call->body_len, &body, NULL) < 0)
 		return LIMIT_CALL_DEFAULT_MS;
-	return form_int(body, "timeout_ms", LIMIT_CALL_DEFAULT_MS);
+	return MIN(form_int(body, "timeout_ms", LIMIT_CALL_DEFAULT_MS), LIMIT_CALL_MS); /* it may not be checked yet */
 }
 
 /* Nobody needs an answer that was only waited for. */

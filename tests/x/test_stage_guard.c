@@ -116,8 +116,11 @@ static void test_only_the_first_target(void **state)
 	expect_ok(fd, "{\"action\":\"move\",\"x\":150,\"y\":150}," CLICK, seen);
 	json_decref(expect_stale(fd, "{\"action\":\"key\",\"keys\":\"a\"}," CLICK, seen, "/actions/1/x"));
 	json_decref(expect_stale(fd, "{\"action\":\"drag\",\"path\":[[50,50],[150,150]],\"duration_ms\":0}", seen, "/actions/0/path/0"));
-	expect_ok(fd, "{\"action\":\"drag\",\"path\":[[150,150],[50,50]],\"duration_ms\":0}", seen);
-	/* Where the pointer is: at the end of that drag. */
+	/* What is dropped lands on what was seen there; what lies between does not matter. */
+	json_decref(expect_stale(fd, "{\"action\":\"drag\",\"path\":[[150,150],[160,150],[50,50]],\"duration_ms\":0}", seen, "/actions/0/path/2"));
+	expect_ok(fd, "{\"action\":\"drag\",\"path\":[[150,150],[50,50],[160,150]],\"duration_ms\":0}", seen);
+	json_decref(rig_expect(fd, 200, "act", "agent", "{\"actions\":[{\"action\":\"move\",\"x\":50,\"y\":50}]}"));
+	/* Where the pointer is. */
 	json_decref(expect_stale(fd, "{\"action\":\"scroll\",\"dy\":1}", seen, "/actions/0"));
 	json_decref(rig_expect(fd, 200, "act", "agent", "{\"actions\":[{\"action\":\"move\",\"x\":150,\"y\":150}]}"));
 	expect_ok(fd, "{\"action\":\"scroll\",\"dy\":1}", seen);
