@@ -18,23 +18,27 @@ struct checker {
 
 static void check_form(struct checker *c, const struct form *form, const json_t *value);
 
-/* Appends "/key" (escaped as RFC 6901 says) to the path; returns the old length, to cut back to. */
-static size_t push(struct checker *c, const char *key)
+size_t form_pointer_add(char path[ERR_PATH_MAX], const char *key)
 {
-	size_t old = strlen(c->path);
+	size_t old = strlen(path);
 	size_t len = old;
 
-	if (len + 1 < sizeof(c->path))
-		c->path[len++] = '/';
-	for (; *key && len + 3 < sizeof(c->path); key++) {
+	if (len + 1 < ERR_PATH_MAX)
+		path[len++] = '/';
+	for (; *key && len + 3 < ERR_PATH_MAX; key++) {
 		bool escape = *key == '~' || *key == '/';
 
 		if (escape)
-			c->path[len++] = '~';
-		c->path[len++] = *key == '~' ? '0' : *key == '/' ? '1' : *key;
+			path[len++] = '~';
+		path[len++] = *key == '~' ? '0' : *key == '/' ? '1' : *key;
 	}
-	c->path[len] = '\0';
+	path[len] = '\0';
 	return old;
+}
+
+static size_t push(struct checker *c, const char *key)
+{
+	return form_pointer_add(c->path, key);
 }
 
 static size_t push_index(struct checker *c, size_t index)

@@ -76,6 +76,9 @@ int form_check_all(const struct form *form, const json_t *value, const char *pat
 /* The same for who wants the first fault only. */
 int form_check(const struct form *form, const json_t *value, const char *path, const struct space *space, struct err *e);
 
+/* Appends "/key" (escaped as RFC 6901 says; cut where the path is full) to a pointer; returns the old length, to cut back to. */
+size_t form_pointer_add(char path[ERR_PATH_MAX], const char *key);
+
 /* The form as a JSON Schema (2020-12) object with additionalProperties false; the caller's reference. */
 json_t *form_schema(const struct form *form);
 

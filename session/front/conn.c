@@ -83,6 +83,12 @@ static int64_t allowed_ms(const struct conn *conn)
 	return conn->conns->request_ms;
 }
 
+void conn_refuse(struct conn *conn, const struct err *e)
+{
+	refusal_send(conn->fd, e);
+	shut(conn);
+}
+
 /* libmicrohttpd still waits for the rest: the reply is ours. */
 static void say_timeout(const struct conn *conn)
 {
@@ -206,6 +212,8 @@ bool conn_hold(struct conn *conn, size_t n_bytes)
 void conn_idle(struct conn *conn)
 {
 	(void)conn_hold(conn, 0);
+	/* It may have given the connection up in the middle of a head, which it cleans up in its next run only. */
+	conn->conns->resumed = true;
 	enter(conn, PHASE_IDLE);
 }
 

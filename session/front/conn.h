@@ -46,6 +46,9 @@ void conns_turn(struct conns *conns);
 
 struct conn *conn_of(struct MHD_Connection *mhd);
 
+/* Refuses a request whose head is not taken apart yet, and closes. */
+void conn_refuse(struct conn *conn, const struct err *e);
+
 /* The phases of a request, in this order. Receiving and sending have a deadline of their own. */
 void conn_receiving(struct conn *conn); /* the request line is there */
 void conn_has_head(struct conn *conn);  /* its header fields are there too */

@@ -163,13 +163,15 @@ static int check_query(const struct request *request, struct err *e)
 {
 	const char *name;
 	json_t *value;
-	char shown[SHOWN_MAX];
+	char shown[SHOWN_MAX], pointer[ERR_PATH_MAX] = "";
 
-	json_object_foreach(request->target.query, name, value)
-		if (!has_word(request->route->query, name))
-			return err_set(e, ERR_UNKNOWN_FIELD, NULL, "the query parameter %s is not known here; this path takes: %s",
-			               err_quote(shown, sizeof(shown), name, strlen(name)),
-			               request->route->query ? request->route->query : "none");
+	json_object_foreach(request->target.query, name, value) {
+		if (has_word(request->route->query, name))
+			continue;
+		(void)form_pointer_add(pointer, name);
+		return err_set(e, ERR_UNKNOWN_FIELD, pointer, "the query parameter %s is not known here; this path takes: %s",
+		               err_quote(shown, sizeof(shown), name, strlen(name)), request->route->query ? request->route->query : "none");
+	}
 	return 0;
 }
 
@@ -429,6 +431,7 @@ static void *on_open(void *arg, const char *raw_target, struct MHD_Connection *m
 {
 	struct request *request = util_zalloc(sizeof(*request));
 	uint8_t random[8];
+	struct err e;
 
 	request->front = arg;
 	request->started_us = util_now_us();
@@ -438,6 +441,8 @@ static void *on_open(void *arg, const char *raw_target, struct MHD_Connection *m
 	request->id[0] = 'r';
 	util_hex(request->id + 1, random, sizeof(random));
 	conn_receiving(request->conn);
+	if (target_check_size(raw_target, &e) < 0)
+		conn_refuse(request->conn, &e);
 	return request;
 }
 

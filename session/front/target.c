@@ -118,6 +118,15 @@ static const char *read_query(const char *text, json_t *query)
 	return NULL;
 }
 
+int target_check_size(const char *raw, struct err *e)
+{
+	size_t n = 1;
+
+	for (const char *at = raw; *at; at++)
+		n += *at == '&';
+	return n <= LIMIT_QUERY_SPLIT ? 0 : bad(e, raw, "it has too many query parameters");
+}
+
 int target_parse(const char *raw, struct target *out, struct err *e)
 {
 	const char *mark = strchr(raw, '?');

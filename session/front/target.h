@@ -21,6 +21,12 @@ struct target {
 };
 
 /*
+ * libmicrohttpd takes the query apart before a handler runs, and closes without a word when the parameters are more than the memory
+ * of a head holds. -1: it is not to get so far. Every target that passes is still to be parsed.
+ */
+int target_check_size(const char *raw, struct err *e);
+
+/*
  * Reads the raw target as it stood in the request line. Refused as ERR_BAD_REQUEST: not beginning with "/", bytes that must be
  * percent-encoded, bad percent-encoding, an encoded NUL or slash, empty and dot segments, text that is not UTF-8, a query
  * parameter given twice, more than LIMIT_QUERY_PARAMETERS of them. *out is untouched on failure, else ended by target_finish.

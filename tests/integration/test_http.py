@@ -231,6 +231,17 @@ def test_too_long_a_head(server):
         assert ask(server.api, data).status == status
 
 
+def test_more_parameters_than_the_memory_of_a_head(server):
+    """Also answered at once: the connection does not stay until the next event."""
+    for n in (17, 128, 200, 600, 4000):
+        with Wire(server.api.address, timeout_s=5) as wire:
+            wire.send(head(server.api, target="/v1?" + "a=b&" * n, connection="close"))
+            answer = wire.answer()
+            assert answer is not None, n
+            assert (answer.status, answer.json["code"], answer.json["fix"]) == (400, "bad_request", "caller"), n
+            assert wire.is_closed()
+
+
 # --- bodies ---
 
 
