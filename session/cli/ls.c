@@ -7,6 +7,8 @@
 #include "session/cli/commands.h"
 #include "session/cli/show.h"
 
+#define LIVING "starting,ready,paused,ending"
+
 static void show_row(const json_t *session)
 {
 	const json_t *display = json_object_get(session, "display");
@@ -30,16 +32,6 @@ static const struct arg_option ls_options[] = {
 	{"owner", 0, "NAME", false, "those that this key made"},
 };
 
-static void leave_out_ended(json_t *sessions)
-{
-	for (size_t i = json_array_size(sessions); i-- > 0;) {
-		const char *state = json_string_value(json_object_get(json_array_get(sessions, i), "state"));
-
-		if (state && (strcmp(state, "ended") == 0 || strcmp(state, "failed") == 0))
-			json_array_remove(sessions, i);
-	}
-}
-
 /* Adds a parameter to a path, both parts of its name and its value percent-encoded. */
 static void add_parameter(char **path, const char *prefix, const char *name, const char *value)
 {
@@ -57,6 +49,8 @@ static int make_path(const struct args *args, char **out, struct err *e)
 	const char *pair;
 	size_t at = 0;
 
+	if (!args_get(args, "all") && !args_get(args, "state"))
+		add_parameter(&path, "", "state", LIVING);
 	for (size_t i = 0; i < ARRAY_LEN(same); i++)
 		if (args_get(args, same[i]))
 			add_parameter(&path, "", same[i], args_get(args, same[i]));
@@ -86,8 +80,6 @@ static int run_ls(struct cli *cli)
 	status = cli_call(cli, "GET", path, NULL, &reply);
 	if (status != CLI_DONE)
 		return status;
-	if (!args_get(&cli->args, "all") && !args_get(&cli->args, "state"))
-		leave_out_ended(json_object_get(reply.json, "sessions"));
 	if (cli->json) {
 		show_json(reply.json);
 		return CLI_DONE;
