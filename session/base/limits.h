@@ -98,8 +98,7 @@
 #define LIMIT_ENDED_MS 3600000                /* for so long */
 #define LIMIT_COUNT 64                        /* sessions that one create makes */
 #define LIMIT_BIRTHS 8                        /* of them at a time */
-#define LIMIT_LIST 1000                       /* sessions of one page of a list */
-#define LIMIT_LIST_DEFAULT 1000               /* as many as there can be: live ones do not hide behind those that have ended */
+#define LIMIT_LIST LIMIT_SESSIONS_MAX         /* sessions of one page of a list: all that live have room in it */
 #define LIMIT_CODE_MS 300000                  /* life of a one-use code */
 #define LIMIT_CODE_TRY_MS 1000                /* between two wrong codes, once LIMIT_CODE_TRIES were wrong at once */
 #define LIMIT_CODE_TRIES 5

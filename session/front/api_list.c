@@ -60,19 +60,17 @@ static int read_states(const char *text, unsigned int *states, struct err *e)
 
 static int read_limit(const char *text, size_t *limit, struct err *e)
 {
+	const char *at = text ? text : "";
 	size_t n = 0;
+	char rule[40];
 
-	*limit = LIMIT_LIST_DEFAULT;
-	if (!text)
-		return 0;
-	for (const char *at = text; *at; at++) {
-		if (*at < '0' || *at > '9' || n > LIMIT_LIST)
-			return refuse("/limit", text, "it is a number, 1..1000", e);
-		n = n * 10 + (size_t)(*at - '0');
+	while (*at >= '0' && *at <= '9' && n <= LIMIT_LIST)
+		n = n * 10 + (size_t)(*at++ - '0');
+	if (text && (*at || n < 1 || n > LIMIT_LIST)) {
+		(void)snprintf(rule, sizeof(rule), "it is a number, 1..%d", LIMIT_LIST);
+		return refuse("/limit", text, rule, e);
 	}
-	if (n < 1 || n > LIMIT_LIST)
-		return refuse("/limit", text, "it is a number, 1..1000", e);
-	*limit = n;
+	*limit = text ? n : LIMIT_LIST;
 	return 0;
 }
 

@@ -59,7 +59,7 @@ def test_a_token_of_a_session_sees_that_one(server, session, three):
 
 @pytest.mark.parametrize("query, code, pointer", [
     ("state=", "bad_field", "/state"), ("state=ready,", "bad_field", "/state"), ("state=live", "bad_field", "/state"),
-    ("limit=0", "bad_field", "/limit"), ("limit=1001", "bad_field", "/limit"), ("limit=-1", "bad_field", "/limit"),
+    ("limit=0", "bad_field", "/limit"), ("limit=1025", "bad_field", "/limit"), ("limit=-1", "bad_field", "/limit"),
     ("limit=1e2", "bad_field", "/limit"), ("limit=", "bad_field", "/limit"), ("limit=99999999999999999999", "bad_field", "/limit"),
     ("after=x", "bad_field", "/after"), ("after=", "bad_field", "/after"), ("label=x", "unknown_field", "/label"),
     ("labels.x=y", "unknown_field", "/labels.x"), ("a/b~=y", "unknown_field", "/a~1b~0"), ("owner=a&owner=b", "bad_request", None)])
