@@ -6,17 +6,14 @@
  */
 #include "session/front/request.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "session/base/json.h"
 #include "session/base/limits.h"
 #include "session/base/log.h"
 #include "session/base/util.h"
-#include "session/front/audit.h"
 #include "session/front/access.h"
-
-#define SHOWN_MAX 80
+#include "session/front/check.h"
 
 int request_json(const struct request *request, json_t **object, struct err *e)
 {
@@ -67,166 +64,6 @@ static void leave_known(struct request *request)
 		request->next->place = request->place;
 }
 
-/* --- the head --- */
-
-struct reading {
-	struct head *head;
-	struct err *e;
-	bool failed;
-};
-
-static enum MHD_Result on_header(void *cls, enum MHD_ValueKind kind, const char *name, size_t name_len, const char *value,
-                                 size_t value_len)
-{
-	struct reading *reading = cls;
-
-	(void)kind;
-	reading->failed = head_add(reading->head, name, name_len, value ? value : "", value ? value_len : 0, reading->e) < 0;
-	return reading->failed ? MHD_NO : MHD_YES;
-}
-
-static int read_head(struct request *request, struct MHD_Connection *mhd, struct err *e)
-{
-	struct reading reading = {.head = &request->head, .e = e};
-
-	(void)MHD_get_connection_values_n(mhd, MHD_HEADER_KIND, on_header, &reading);
-	if (reading.failed || head_finish(&request->head, e) < 0) {
-		request->reply.must_close = true;
-		return -1;
-	}
-	return target_parse(request->raw_target, &request->target, e);
-}
-
-static int check_hosts(const struct request *request, struct err *e)
-{
-	const struct hosts *hosts = &request->front->hosts;
-	const struct head *head = &request->head;
-	bool local = conn_is_local(request->conn);
-	char shown[SHOWN_MAX], right[SHOWN_MAX * 2];
-
-	if (!head->host)
-		return err_set(e, ERR_BAD_REQUEST, NULL, "the Host header is missing");
-	if (!hosts_has(hosts, head->host, local))
-		return err_set(e, ERR_MISDIRECTED, NULL, "the host %s is not this server; it answers to %s and to the names that its operator gave it",
-		               err_quote(shown, sizeof(shown), head->host, strlen(head->host)), hosts_describe(hosts, local, right, sizeof(right)));
-	if (head->origin && !hosts_has_origin(hosts, head->origin, head->host, local))
-		return err_set(e, ERR_BAD_ORIGIN, NULL, "the origin %s is not this server",
-		               err_quote(shown, sizeof(shown), head->origin, strlen(head->origin)));
-	return 0;
-}
-
-static int find_route(struct request *request, const char *method, const char **id, struct err *e)
-{
-	char allow[64];
-
-	request->is_head = strcmp(method, "HEAD") == 0;
-	request->route = routes_find(method, &request->target, id, allow, sizeof(allow), e);
-	if (request->route)
-		return 0;
-	if (allow[0])
-		reply_header(&request->reply, "Allow", allow);
-	return -1;
-}
-
-static int check_token(struct request *request, const char *id, struct err *e)
-{
-	const char *token = head_bearer(&request->head);
-
-	if (request->route->flags & ROUTE_PUBLIC)
-		return 0;
-	if (!token)
-		return err_set(e, ERR_UNAUTHORIZED, NULL, "send the header Authorization: Bearer TOKEN");
-	if (!tokens_find(request->front->tokens, token, &request->who)) {
-		audit_count(request->front->audit, AUDIT_UNAUTHORIZED);
-		return err_set(e, ERR_UNAUTHORIZED, NULL, "this token is not known, or has expired");
-	}
-	join_known(request);
-	return routes_permit(request->route, &request->who, id, e);
-}
-
-/* Is `name` one of the words of `list`, or what one with a "*" at its end stands for? */
-static bool has_word(const char *list, const char *name)
-{
-	size_t len = strlen(name);
-
-	for (const char *at = list; at && *at; at += strcspn(at, " "), at += *at == ' ') {
-		size_t word = strcspn(at, " ");
-		bool is_prefix = at[word - 1] == '*';
-
-		if (is_prefix ? len >= word && memcmp(at, name, word - 1) == 0 : len == word && memcmp(at, name, len) == 0)
-			return true;
-	}
-	return false;
-}
-
-static int check_query(const struct request *request, struct err *e)
-{
-	const char *name;
-	json_t *value;
-	char shown[SHOWN_MAX], pointer[ERR_PATH_MAX] = "";
-
-	json_object_foreach(request->target.query, name, value) {
-		if (has_word(request->route->query, name))
-			continue;
-		(void)form_pointer_add(pointer, name);
-		return err_set(e, ERR_UNKNOWN_FIELD, pointer, "the query parameter %s is not known here; this path takes: %s",
-		               err_quote(shown, sizeof(shown), name, strlen(name)), request->route->query ? request->route->query : "none");
-	}
-	return 0;
-}
-
-static size_t body_limit(const struct request *request)
-{
-	return request->route->flags & ROUTE_PUBLIC ? LIMIT_PUBLIC_BODY_BYTES : LIMIT_BODY_BYTES;
-}
-
-/* A key that would not be honoured is refused, unless the request may be repeated as it is. */
-static int check_key(struct request *request, struct err *e)
-{
-	if (request->route->flags & ROUTE_KEY)
-		return head_key(&request->head, request->key, e);
-	if (!request->head.idempotency_key || strcmp(request->route->method, "POST") != 0 || request->route->flags & ROUTE_REPEATABLE)
-		return 0;
-	return err_set(e, ERR_UNSUPPORTED, NULL, "this path does not offer Idempotency-Key; send the request without it");
-}
-
-static int check_body(const struct request *request, struct err *e)
-{
-	const struct head *head = &request->head;
-
-	if (head->length > body_limit(request))
-		return err_set(e, ERR_TOO_LARGE, NULL, "the body has %llu bytes; at most %zu are allowed", (unsigned long long)head->length,
-		               body_limit(request));
-	if (head->has_body && !(request->route->flags & ROUTE_BODY))
-		return err_set(e, ERR_BAD_REQUEST, NULL, "this path takes no body");
-	if (head->has_body && !head_is_json(head))
-		return err_set(e, ERR_MEDIA_TYPE, NULL, "the Content-Type must be application/json, in UTF-8");
-	return 0;
-}
-
-static int find_session(struct request *request, const char *id, struct err *e)
-{
-	char shown[SHOWN_MAX];
-	struct session *session = id ? sessions_find(&request->front->sessions, id) : NULL;
-
-	if (id && (!session || !session_is_shown_to(session, &request->who)))
-		return err_set(e, ERR_NOT_FOUND, NULL, "there is no session %s", err_quote(shown, sizeof(shown), id, strlen(id)));
-	request->session = session ? session_ref(session) : NULL;
-	return 0;
-}
-
-/* Everything that can be refused before the body is read. */
-static int check_head(struct request *request, struct MHD_Connection *mhd, const char *method, struct err *e)
-{
-	const char *id = NULL;
-
-	if (read_head(request, mhd, e) < 0 || check_hosts(request, e) < 0 || find_route(request, method, &id, e) < 0 ||
-	    check_token(request, id, e) < 0 || check_query(request, e) < 0 || check_body(request, e) < 0 ||
-	    check_key(request, e) < 0)
-		return -1;
-	return find_session(request, id, e);
-}
-
 /* --- the body --- */
 
 /* Is the refusal to go out now, with the body unread? */
@@ -250,9 +87,9 @@ static bool refuse_body(struct request *request)
 
 static bool take_body(struct request *request, const char *data, size_t len)
 {
-	if (!request->refused && request->body_len + len > body_limit(request)) {
+	if (!request->refused && request->body_len + len > check_body_limit(request)) {
 		(void)err_set(&request->refusal, ERR_TOO_LARGE, NULL, "the body has more than the %zu bytes that are allowed",
-		              body_limit(request));
+		              check_body_limit(request));
 		request->refused = true;
 	}
 	if (request->refused) {
@@ -262,7 +99,7 @@ static bool take_body(struct request *request, const char *data, size_t len)
 	if (request->body_len + len > request->body_size) {
 		size_t twice = (request->body_len + len) * 2;
 
-		request->body_size = twice < body_limit(request) ? twice : body_limit(request);
+		request->body_size = twice < check_body_limit(request) ? twice : check_body_limit(request);
 		if (!conn_hold(request->conn, request->body_size))
 			return refuse_body(request);
 		request->body = util_realloc(request->body, request->body_size);
@@ -459,6 +296,8 @@ static enum MHD_Result on_step(void *arg, struct MHD_Connection *mhd, const char
 		request->phase = REQUEST_BODY;
 		conn_has_head(request->conn);
 		request->refused = check_head(request, mhd, method, &request->refusal) < 0;
+		if (*request->who.name)
+			join_known(request);
 		if (!request->refused || !is_hopeless(request))
 			return MHD_YES;
 		request->reply.must_close = true;
