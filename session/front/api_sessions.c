@@ -45,11 +45,13 @@ static int read_spec(struct request *request, json_t **spec, size_t *count, stru
 	const struct config *config = &request->front->config;
 	const struct config_key *key = config_find_key(config, request->who.owner);
 	struct faults *faults = request_faults(request);
+	bool good;
 
 	if (request_json(request, &asked, e) < 0)
 		return -1;
-	if (spec_take_count(asked, count, faults) == 0 &&
-	    spec_complete_all(asked, key ? key->usual : config->defaults, spec, faults) == 0 && quota_check_spec(key, *spec, faults) == 0)
+	good = spec_take_count(asked, count, faults) == 0;
+	if (spec_complete_all(asked, key ? key->usual : config->defaults, spec, faults) == 0 && quota_check_spec(key, *spec, faults) == 0 &&
+	    good)
 		return 0;
 	*e = faults->list[0];
 	return -1;

@@ -37,14 +37,15 @@ static const struct field config_fields[] = {
 };
 static const struct form config_form = {config_fields, ARRAY_LEN(config_fields), NULL};
 
-static int refuse(struct err *e, const char *path, const char *value, const char *rule)
+static void refuse(struct faults *faults, const char *path, const char *value, const char *rule)
 {
 	char shown[80];
 
-	return err_set(e, ERR_BAD_FIELD, path, "%s is not allowed here: %s", err_quote(shown, sizeof(shown), value, strlen(value)), rule);
+	(void)err_set(faults_next(faults), ERR_BAD_FIELD, path, "%s is not allowed here: %s",
+	              err_quote(shown, sizeof(shown), value, strlen(value)), rule);
 }
 
-static int check_tiers(const json_t *tiers, size_t at, struct err *e)
+static void check_tiers(const json_t *tiers, size_t at, struct faults *faults)
 {
 	const json_t *tier;
 	char path[64];
@@ -55,43 +56,46 @@ static int check_tiers(const json_t *tiers, size_t at, struct err *e)
 
 		(void)snprintf(path, sizeof(path), "/keys/%zu/isolation/%zu", at, i);
 		if (strcmp(name, "jail") != 0 && strcmp(name, "vm") != 0 && strcmp(name, "external") != 0)
-			return refuse(e, path, name, "it must be one of: jail vm external");
+			refuse(faults, path, name, "it must be one of: jail vm external");
 	}
-	return 0;
 }
 
 /* Nothing of a hash is shown: a token that stands there by mistake would be, too. */
-static int read_hash(const struct config *config, size_t at, const char *hex, struct err *e)
+static void read_hash(const struct config *config, size_t at, const char *hex, struct faults *faults)
 {
 	struct config_key *key = &config->keys[at];
 	char path[64];
 
 	(void)snprintf(path, sizeof(path), "/keys/%zu/token_sha256", at);
-	if (!hash_from_hex(hex, key->hash))
-		return err_set(e, ERR_BAD_FIELD, path, "it must have 64 hexadecimal digits, as glovebox token prints them");
+	if (!hash_from_hex(hex, key->hash)) {
+		(void)err_set(faults_next(faults), ERR_BAD_FIELD, path, "it must have 64 hexadecimal digits, as glovebox token prints them");
+		return;
+	}
 	for (size_t i = 0; i < at; i++)
-		if (memcmp(config->keys[i].hash, key->hash, sizeof(key->hash)) == 0)
-			return err_set(e, ERR_BAD_FIELD, path, "this hash is also that of the key %s", config->keys[i].name);
-	return 0;
+		if (memcmp(config->keys[i].hash, key->hash, sizeof(key->hash)) == 0) {
+			(void)err_set(faults_next(faults), ERR_BAD_FIELD, path, "this hash is also that of the key %s", config->keys[i].name);
+			return;
+		}
 }
 
-static int check_name(const struct config *config, size_t at, struct err *e)
+static void check_name(const struct config *config, size_t at, struct faults *faults)
 {
 	const char *name = config->keys[at].name;
 	char path[64];
 
 	(void)snprintf(path, sizeof(path), "/keys/%zu/name", at);
 	if (name[strspn(name, NAME_SIGNS)] != '\0')
-		return refuse(e, path, name, "it must be made of a-z, 0-9 and -");
+		refuse(faults, path, name, "it must be made of a-z, 0-9 and -");
 	if (strcmp(name, OWNER_OPERATOR) == 0)
-		return refuse(e, path, name, "this is the owner of what the operator's own token makes");
+		refuse(faults, path, name, "this is the owner of what the operator's own token makes");
 	for (size_t i = 0; i < at; i++)
-		if (strcmp(config->keys[i].name, name) == 0)
-			return refuse(e, path, name, "another key has this name");
-	return 0;
+		if (strcmp(config->keys[i].name, name) == 0) {
+			refuse(faults, path, name, "another key has this name");
+			return;
+		}
 }
 
-static int read_key(struct config *config, size_t at, const json_t *row, struct err *e)
+static void read_key(struct config *config, size_t at, const json_t *row, struct faults *faults)
 {
 	struct config_key *key = &config->keys[at];
 	const char *hex = form_string(row, "token_sha256", "");
@@ -104,12 +108,12 @@ static int read_key(struct config *config, size_t at, const json_t *row, struct 
 		(void)json_object_set_new(key->usual, "limits", json_object());
 	spec_lower(&spec_limits_form, json_object_get(key->usual, "limits"), limits);
 	spec_lower(&spec_form, key->usual, row);
-	if (check_name(config, at, e) < 0 || read_hash(config, at, hex, e) < 0)
-		return -1;
-	return check_tiers(json_object_get(row, "isolation"), at, e);
+	check_name(config, at, faults);
+	read_hash(config, at, hex, faults);
+	check_tiers(json_object_get(row, "isolation"), at, faults);
 }
 
-static int read_keys(struct config *config, struct err *e)
+static void read_keys(struct config *config, struct faults *faults)
 {
 	const json_t *rows = json_object_get(config->document, "keys"), *row;
 	size_t i;
@@ -117,13 +121,11 @@ static int read_keys(struct config *config, struct err *e)
 	config->keys = util_zalloc((json_array_size(rows) + 1) * sizeof(*config->keys));
 	json_array_foreach(rows, i, row) {
 		config->n_keys = i + 1;
-		if (read_key(config, i, row, e) < 0)
-			return -1;
+		read_key(config, i, row, faults);
 	}
-	return 0;
 }
 
-static int check_hosts(const json_t *hosts, struct err *e)
+static void check_hosts(const json_t *hosts, struct faults *faults)
 {
 	const json_t *host;
 	char path[32];
@@ -132,35 +134,38 @@ static int check_hosts(const json_t *hosts, struct err *e)
 	json_array_foreach(hosts, i, host) {
 		(void)snprintf(path, sizeof(path), "/hosts/%zu", i);
 		if (!hosts_is_name(json_string_value(host)))
-			return refuse(e, path, json_string_value(host), "it must be the name or the numeric address of a host, without a port");
+			refuse(faults, path, json_string_value(host), "it must be the name or the numeric address of a host, without a port");
 	}
-	return 0;
 }
 
 /* The defaults must make a whole spec by themselves. */
-static int check_defaults(const json_t *defaults, struct err *e)
+static void check_defaults(const json_t *defaults, struct faults *faults)
 {
 	static const char *const dependent[] = {"max_width", "max_height"};
 	json_auto_t *nothing = json_object(), *spec = NULL;
+	size_t before = faults->n;
 
 	for (size_t i = 0; i < ARRAY_LEN(dependent); i++)
 		if (json_object_get(json_object_get(defaults, "display"), dependent[i]))
-			return err_set(e, ERR_UNSUPPORTED, "/defaults/display", "%s has no default of its own: it follows the size", dependent[i]);
-	if (spec_complete(nothing, defaults, &spec, e) == 0)
-		return 0;
-	err_prefix(e, "/defaults");
-	return -1;
+			(void)err_set(faults_next(faults), ERR_UNSUPPORTED, "/display", "%s has no default of its own: it follows the size",
+			              dependent[i]);
+	(void)spec_complete_all(nothing, defaults, &spec, faults);
+	for (size_t i = before; i < faults->n; i++)
+		err_prefix(&faults->list[i], "/defaults");
 }
 
-static int check_document(struct config *config, struct err *e)
+static int check_document(struct config *config, struct faults *faults)
 {
-	if (form_check(&config_form, config->document, "", NULL, e) < 0)
+	size_t before = faults->n;
+
+	if (form_check_all(&config_form, config->document, "", NULL, faults) < 0)
 		return -1;
 	config->hosts = json_object_get(config->document, "hosts");
 	config->defaults = json_object_get(config->document, "defaults");
-	if (check_hosts(config->hosts, e) < 0 || check_defaults(config->defaults, e) < 0)
-		return -1;
-	return read_keys(config, e);
+	check_hosts(config->hosts, faults);
+	check_defaults(config->defaults, faults);
+	read_keys(config, faults);
+	return faults->n > before ? -1 : 0;
 }
 
 /* The offset of the descriptor is shared with earlier fronts: it is not used. */
@@ -180,25 +185,37 @@ static ssize_t read_all(int fd, char **text, struct err *e)
 	return n < 0 ? err_sys(e, "reading the configuration") : (ssize_t)len;
 }
 
-int config_read(int fd, struct config *config, struct err *e)
+static int read_config(int fd, struct config *config, struct faults *faults)
 {
 	auto_free char *text = NULL;
-	ssize_t len = read_all(fd, &text, e);
+	struct err e;
+	ssize_t len = read_all(fd, &text, &e);
 	struct config read = {.document = NULL};
 	uint8_t hash[STORE_HASH_BYTES];
 
+	if (len < 0)
+		faults_add(faults, &e, "");
 	if (len <= 0) {
 		*config = len == 0 ? read : *config;
 		return (int)len;
 	}
 	hash_sha256(text, (size_t)len, hash);
 	util_hex(read.sha256, hash, sizeof(hash));
-	if (json_parse(text, (size_t)len, &read.document, e) < 0 || check_document(&read, e) < 0) {
-		config_finish(&read);
-		return -1;
+	if (json_parse(text, (size_t)len, &read.document, &e) < 0)
+		faults_add(faults, &e, "");
+	else if (check_document(&read, faults) == 0) {
+		*config = read;
+		return 0;
 	}
-	*config = read;
-	return 0;
+	config_finish(&read);
+	return -1;
+}
+
+int config_read(int fd, struct config *config, struct err *e)
+{
+	struct faults one = {.list = e, .max = 1};
+
+	return read_config(fd, config, &one);
 }
 
 void config_finish(struct config *config)
@@ -239,12 +256,14 @@ char *config_summary(const struct config *config, char *out, size_t size)
 int config_check_only(int fd, const char *name)
 {
 	struct config config;
-	struct err e = {0};
+	struct err list[LIMIT_FAULTS] = {{0}};
+	struct faults faults = {.list = list, .max = ARRAY_LEN(list)};
 	char text[96];
 
-	if (config_read(fd, &config, &e) < 0) {
-		/* Faults of form have their place in the text. */
-		fprintf(stderr, "%s: %s%s%s\n", name, e.path, *e.path ? ": " : "", e.msg);
+	if (read_config(fd, &config, &faults) < 0) {
+		/* Faults of JSON have their place in the text. */
+		for (size_t i = 0; i < faults.n; i++)
+			fprintf(stderr, "%s: %s%s%s\n", name, list[i].path, *list[i].path ? ": " : "", list[i].msg);
 		return EXIT_FAILURE;
 	}
 	printf("%s is in order: %s\n", name, config_summary(&config, text, sizeof(text)));

@@ -268,10 +268,10 @@ int spec_take_count(json_t *asked, size_t *count, struct faults *faults)
 {
 	json_auto_t *alone = json_object_get(asked, "count") ? json_pack("{s:O}", "count", json_object_get(asked, "count")) : json_object();
 
+	(void)json_object_del(asked, "count");
 	if (form_check_all(&spec_count_form, alone, "", NULL, faults) < 0)
 		return -1;
 	*count = (size_t)form_int(alone, "count", 0);
-	(void)json_object_del(asked, "count");
 	return 0;
 }
 

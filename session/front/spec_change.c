@@ -27,14 +27,14 @@ static bool has_field(const struct form *form, const char *name)
 	return false;
 }
 
-/* A field that a spec has is not unknown: the refusal says that it stays as it is. True if there was any. */
-static bool refuse_fixed(json_t *change, struct faults *faults)
+/* A field that a spec has is not unknown: the refusal says that it stays as it is, and it is taken out of `change`. */
+static void refuse_fixed(json_t *change, struct faults *faults)
 {
 	const char *name;
 	json_t *value;
-	bool found = false;
+	void *next;
 
-	json_object_foreach(change, name, value) {
+	json_object_foreach_safe(change, next, name, value) {
 		char path[64];
 
 		if (has_field(&spec_change_form, name) || !has_field(&spec_form, name))
@@ -42,9 +42,8 @@ static bool refuse_fixed(json_t *change, struct faults *faults)
 		(void)snprintf(path, sizeof(path), "/%s", name);
 		(void)err_set(faults_next(faults), ERR_BAD_FIELD, path, "%s cannot be changed while the session lives; labels, ttl_s and idle_s can",
 		              name);
-		found = true;
+		(void)json_object_del(change, name);
 	}
-	return found;
 }
 
 static json_t *merge_labels(const json_t *labels, json_t *change)
@@ -84,8 +83,8 @@ int spec_change(const json_t *spec, json_t *change, json_t **changed, struct fau
 	json_auto_t *made = NULL;
 	size_t before = faults->n;
 
-	if (refuse_fixed(change, faults) || form_check_all(&spec_change_form, change, "", NULL, faults) < 0)
-		return -1;
+	refuse_fixed(change, faults);
+	(void)form_check_all(&spec_change_form, change, "", NULL, faults);
 	made = json_deep_copy(spec);
 	for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
 		if (json_object_get(change, numbers[i]))

@@ -64,6 +64,16 @@ def test_what_is_wrong_is_told_and_starts_nothing(write, tmp_path, content, word
     assert not (tmp_path / "state").exists()
 
 
+def test_all_faults_are_told(write):
+    path = write({"keys": [key("team", role="boss", sessions=-1, wat=1)], "host": []})
+    said = check(path).stderr.splitlines()
+    for pointer in ("/keys/0/role", "/keys/0/sessions", "/keys/0/wat", "/host"):
+        assert len([line for line in said if line.startswith(f"{path}: {pointer}: ")]) == 1, (pointer, said)
+    path = write({"keys": [key("team"), key("team", isolation=["jail", "box"]), key("A")], "hosts": ["a b", "c d"], "defaults": {"isolation": "vm"}})
+    assert [line.split(": ")[1] for line in check(path).stderr.splitlines()[:-1]] == [
+        "/hosts/0", "/hosts/1", "/defaults/isolation", "/keys/1/name", "/keys/1/token_sha256", "/keys/1/isolation/1", "/keys/2/name"]
+
+
 def test_whose_file_it_is(write, tmp_path):
     path = write({})
     os.chown(path, 4242, 4242)

@@ -297,6 +297,10 @@ def test_all_faults_of_a_body_are_listed(server, session):
         ("/actions/1/duration_ms", "missing_field")]
     problem = check_reply(server.api.request("POST", "/v1/sessions", {"image": 1, "display": {"width": 1, "depth": 24}, "ttl_s": 0}))
     assert [fault["pointer"] for fault in problem["errors"]] == ["/image", "/display/width", "/display/depth", "/ttl_s"]
+    problem = check_reply(server.api.request("POST", "/v1/sessions", {"count": 0, "image": 1, "ttl": 1}))
+    assert [fault["pointer"] for fault in problem["errors"]] == ["/count", "/image", "/ttl"]
+    problem = check_reply(server.api.request("PATCH", session.path, {"labels": {"a": 5}, "image": "x", "ttl_s": 0, "ttl": 1}))
+    assert sorted(fault["pointer"] for fault in problem["errors"]) == ["/image", "/labels/a", "/ttl", "/ttl_s"]
     problem = check_reply(act(session, *[{"action": "wait"}] * 40))
     assert [fault["pointer"] for fault in problem["errors"]] == [f"/actions/{i}/duration_ms" for i in range(16)]
 
