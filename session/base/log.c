@@ -31,6 +31,18 @@ void log_init(const char *program, const char *session)
 			log_limit = (enum log_level)i;
 }
 
+const char *log_env_fault(void)
+{
+	const char *wanted = getenv("GLOVEBOX_LOG");
+	const char *format = getenv("GLOVEBOX_LOG_FORMAT");
+
+	if (wanted && *wanted && strcmp(wanted, LEVEL_NAMES[log_limit]) != 0)
+		return "GLOVEBOX_LOG is none of error, warn, info, debug: info is taken";
+	if (format && *format && !log_json && strcmp(format, "text") != 0)
+		return "GLOVEBOX_LOG_FORMAT is neither text nor json: text is taken";
+	return NULL;
+}
+
 bool log_wants(enum log_level level)
 {
 	return level <= log_limit;

@@ -20,6 +20,9 @@ void log_line(enum log_level level, const char *fmt, ...) __attribute__((format(
 /* A line with the error's wire name, message and errno text. */
 void log_err(enum log_level level, const struct err *e, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
+/* What is wrong in these two variables, for people; NULL if nothing is. */
+const char *log_env_fault(void);
+
 /* What a line says beside its text: a text, or a number when that is NULL. */
 struct log_field {
 	const char *name; /* a-z and "_" */

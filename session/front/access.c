@@ -15,6 +15,14 @@ static enum log_level level_of(const struct request *request)
 	return request->route && strcmp(request->route->method, "GET") == 0 && !request->refused ? LOG_DEBUG : LOG_INFO;
 }
 
+/* The session that the route names, or the first that the request made. */
+static const char *session_of(const struct request *request)
+{
+	if (request->session)
+		return request->session->id;
+	return request->n_born > 0 ? request->born[0].session->id : "";
+}
+
 static void write_line(const struct request *request, const char *message, int64_t status, int64_t elapsed_us)
 {
 	const struct route *route = request->route;
@@ -26,7 +34,7 @@ static void write_line(const struct request *request, const char *message, int64
 		{.name = "ms", .number = elapsed_us / 1000},
 		{.name = "role", .text = request->who.name[0] ? role_name(request->who.role) : ""},
 		{.name = "token", .text = request->who.name},
-		{.name = "session", .text = request->session ? request->session->id : ""},
+		{.name = "session", .text = session_of(request)},
 		{.name = "code", .text = request->refused ? err_info(request->refusal.code)->wire : ""},
 	};
 

@@ -128,7 +128,7 @@ static int create(struct front *front, json_t *spec, const char *owner, const ch
 		session_unref(session);
 		return -1;
 	}
-	log_info("session %s of image %s is made", id, json_string_value(json_object_get(spec, "image")));
+	log_info("session %s of image %s begins", id, json_string_value(json_object_get(spec, "image")));
 	if (bring_up(front, session, spec, manifest, request_id, state, e) < 0) {
 		explain(session, e);
 		log_err(LOG_INFO, e, "session %s was not made", id);

@@ -44,9 +44,12 @@ static json_t *isolation_report(uint32_t bits)
 
 static json_t *links(const struct session *session)
 {
-	return json_pack("{s:o, s:o, s:o, s:o}", "self", json_sprintf("/v1/sessions/%s", session->id), "act",
-	                 json_sprintf("/v1/sessions/%s/act", session->id), "cancel", json_sprintf("/v1/sessions/%s/cancel", session->id),
-	                 "screenshot", json_sprintf("/v1/sessions/%s/screenshot", session->id));
+	static const char *const parts[] = {"act", "cancel", "screenshot", "events", "journal", "pause", "resume", "tokens", "tickets"};
+	json_t *out = json_pack("{s:o}", "self", json_sprintf("/v1/sessions/%s", session->id));
+
+	for (size_t i = 0; i < ARRAY_LEN(parts); i++)
+		set(out, parts[i], json_sprintf("/v1/sessions/%s/%s", session->id, parts[i]));
+	return out;
 }
 
 /* The apps that were asked for, in the form in which a stage tells the ones that it started. */

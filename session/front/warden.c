@@ -158,7 +158,7 @@ static void on_ready(void *arg, uint32_t events)
 	while ((rc = receive(warden->fd, &record, &extra, &len, &e)) == 0) {
 		if (is_label(&record, len)) {
 			if (take_label(warden->ops, &record.label, extra, &e) < 0)
-				log_err(LOG_ERROR, &e, "what the warden sends is refused");
+				log_err(LOG_ERROR, &e, "the new certificate is refused, and the one before stays in force");
 			continue;
 		}
 		util_close_fd(&extra);

@@ -37,6 +37,16 @@ void ceilings_default(struct ceilings *ceilings)
 		*field(ceilings, &KEYS[i]) = KEYS[i].usual;
 }
 
+static int refuse_name(const char *name, int number, struct err *e)
+{
+	char names[96];
+	size_t len = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(KEYS); i++)
+		len += (size_t)snprintf(names + len, sizeof(names) - len, " %s", KEYS[i].name);
+	return err_set(e, ERR_BAD_FIELD, NULL, "line %d: no ceiling is called %s; there are:%s", number, name, names);
+}
+
 static int parse_line(struct ceilings *ceilings, unsigned *seen, char *line, int number, struct err *e)
 {
 	char name[32], rest[2];
@@ -62,7 +72,7 @@ static int parse_line(struct ceilings *ceilings, unsigned *seen, char *line, int
 		*field(ceilings, key) = (uint32_t)value;
 		return 0;
 	}
-	return err_set(e, ERR_BAD_FIELD, NULL, "line %d: no ceiling is called %s", number, name);
+	return refuse_name(name, number, e);
 }
 
 int ceilings_parse(struct ceilings *ceilings, const char *text, struct err *e)

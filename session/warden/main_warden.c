@@ -255,6 +255,8 @@ int main(int argc, char **argv)
 		return EXIT_FAILURE;
 	}
 	keep_log_env(&warden);
+	if (log_env_fault())
+		log_warn("%s", log_env_fault());
 	(void)umask(077);
 	(void)signal(SIGPIPE, SIG_IGN);
 	raise_file_limit();

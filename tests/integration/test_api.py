@@ -106,6 +106,9 @@ def test_the_answer_of_create(session):
             "expires_at"} <= set(answer)
     assert answer["state"] == "ready"
     assert answer["links"]["self"] == session.path
+    routes = {route["path"] for route in session.api.call("GET", "/v1")["routes"]}
+    assert {link.replace(session.id, "{id}") for link in answer["links"].values()} == {
+        path for path in routes if path.startswith("/v1/sessions/{id}") and "{token}" not in path}
     assert answer["isolation_report"]["tier"] == "jail"
     assert set(answer["isolation_report"]["in_force"]).isdisjoint(answer["isolation_report"]["missing"])
     assert answer["not_in_force"] == ["approval.mode", "record.pictures"]

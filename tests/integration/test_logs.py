@@ -32,6 +32,8 @@ def test_every_line_is_an_object_and_requests_can_be_followed(talkative):
     session = talkative.api.new(image="minimal")
     reply = session.agent.request("POST", f"{session.path}/act?", {"actions": [{"action": "wait", "duration_ms": 1}]})
     assert reply.status == 200
+    created, = [line for line in lines(talkative) if line.get("route") == "/v1/sessions" and line.get("session") == session.id]
+    assert created["status"] == 201
     request = reply.headers["X-Request-Id"]
     found = until(lambda: len(found := [line for line in lines(talkative) if line.get("request") == request]) == 2 and found)
     by_program = {line["program"]: line for line in found}

@@ -393,6 +393,21 @@ static void log_json_lines(void)
 	log_event(LOG_INFO, "done", fields, ARRAY_LEN(fields));
 }
 
+static void test_log_variables(void **state)
+{
+	(void)state;
+	(void)setenv("GLOVEBOX_LOG", "loud", 1);
+	log_init("program", NULL);
+	assert_non_null(strstr(log_env_fault(), "GLOVEBOX_LOG is none of"));
+	(void)setenv("GLOVEBOX_LOG", "info", 1);
+	(void)setenv("GLOVEBOX_LOG_FORMAT", "xml", 1);
+	log_init("program", NULL);
+	assert_non_null(strstr(log_env_fault(), "GLOVEBOX_LOG_FORMAT is neither"));
+	(void)unsetenv("GLOVEBOX_LOG_FORMAT");
+	log_init("program", NULL);
+	assert_null(log_env_fault());
+}
+
 /* Each line is one JSON object, whatever is in it and however much. */
 static void test_log_as_json(void **state)
 {
@@ -509,7 +524,8 @@ int main(void)
 		cmocka_unit_test(test_err_set), cmocka_unit_test(test_err_of_itself), cmocka_unit_test(test_err_rows),
 		cmocka_unit_test(test_cut),     cmocka_unit_test(test_prefix),        cmocka_unit_test(test_quote),
 		cmocka_unit_test(test_quote_bounds), cmocka_unit_test(test_utf8),     cmocka_unit_test(test_files),
-		cmocka_unit_test(test_helpers), cmocka_unit_test(test_log), cmocka_unit_test(test_log_as_json),           cmocka_unit_test(test_log_cut),
+		cmocka_unit_test(test_helpers), cmocka_unit_test(test_log), cmocka_unit_test(test_log_as_json), cmocka_unit_test(test_log_variables),
+		cmocka_unit_test(test_log_cut),
 		cmocka_unit_test(test_die), cmocka_unit_test(test_distances),
 	};
 

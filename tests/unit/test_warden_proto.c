@@ -262,6 +262,15 @@ static void test_ceilings_refuse(void **state)
 	}
 }
 
+static void test_ceilings_name_what_there_is(void **state)
+{
+	struct err e = {0};
+
+	(void)state;
+	assert_int_equal(ceilings_parse(&ceilings, "pids = 99\nmemory = 5", &e), -1);
+	assert_string_equal(e.msg, "line 2: no ceiling is called memory; there are: sessions memory_mb pids disk_mb cpu_milli ttl_s uid_base");
+}
+
 static void test_uids_of_others(void **state)
 {
 	static const char free_passwd[] = "root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534::/:/bin/false\n";
@@ -289,7 +298,8 @@ int main(void)
 		cmocka_unit_test_setup(test_hashes, set_up),          cmocka_unit_test_setup(test_numbers, set_up),
 		cmocka_unit_test_setup(test_a_new_life, set_up),
 		cmocka_unit_test_setup(test_sides, set_up),           cmocka_unit_test_setup(test_ceilings_bind, set_up),
-		cmocka_unit_test_setup(test_ceilings_refuse, set_up), cmocka_unit_test_setup(test_uids_of_others, set_up),
+		cmocka_unit_test_setup(test_ceilings_refuse, set_up),
+		cmocka_unit_test_setup(test_ceilings_name_what_there_is, set_up), cmocka_unit_test_setup(test_uids_of_others, set_up),
 	};
 
 	return cmocka_run_group_tests_name("warden_proto", tests, NULL, NULL);
