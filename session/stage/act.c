@@ -94,11 +94,17 @@ static int run_row(struct act *act, const struct batch_step *step, json_t *resul
 		.native = act->stage->ends.native,
 	};
 
+	return step->row->run(&run, &act->e);
+}
+
+/* Asked also before what is folded: the action that makes it needless would not be done. */
+static int check_going(struct act *act)
+{
 	if (co_cancelled(co_self()))
 		return err_set(&act->e, ERR_CANCELLED, NULL, "the call was cancelled before this action");
 	if (util_now_ms() >= act->deadline_ms)
 		return err_set(&act->e, ERR_TIMEOUT, NULL, "the time limit of the call was reached before this action");
-	return step->row->run(&run, &act->e);
+	return 0;
 }
 
 static json_t *error_of(struct act *act, size_t index)
@@ -146,6 +152,8 @@ static bool run_step(struct act *act, size_t index)
 	int64_t start_ms = util_now_ms();
 	int rc = write_intent(act, index);
 
+	if (rc == 0)
+		rc = check_going(act);
 	if (rc == 0 && is_folded(act, index)) {
 		json_object_set_new(result, "folded", json_true());
 	} else if (rc == 0) {

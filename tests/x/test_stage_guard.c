@@ -405,6 +405,12 @@ static void test_folding(void **state)
 	expect_folded(fd, DOWN, "0");
 	expect_folded(fd, MOVE(1) "," MOVE(2), "00");
 	expect_folded(fd, UP, "0");
+	/* What would make it needless is not done any more: so it is not folded. */
+	json_auto_t *late = rig_expect(fd, 200, "act", "agent",
+	                               "{\"actions\":[{\"action\":\"wait_settled\",\"quiet_ms\":10000}," MOVE(1) "," MOVE(2) "],\"timeout_ms\":50}");
+
+	assert_int_equal(form_int(late, "done", -1), 1);
+	assert_string_equal(form_string(json_object_get(rig_result(late, 1), "error"), "code", ""), "timeout");
 	auto_free char *text = rig_journal(rig);
 
 	assert_non_null(strstr(text, "\"ok\":true,\"elapsed_ms\":0,\"folded\":true"));
