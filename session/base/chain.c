@@ -47,7 +47,7 @@ char *chain_text(const struct chain *chain, const json_t *line, struct chain *ne
 
 bool chain_resume(struct chain *chain, const char *text, size_t len)
 {
-	const char *end = len > 0 ? memrchr(text, '\n', len) : NULL;
+	const char *end = text && len > 0 ? memrchr(text, '\n', len) : NULL;
 	const char *before = end ? memrchr(text, '\n', (size_t)(end - text)) : NULL;
 	const char *start = before ? before + 1 : text;
 	json_auto_t *line = end ? json_loadb(start, (size_t)(end - start), 0, NULL) : NULL;
