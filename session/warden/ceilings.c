@@ -49,7 +49,7 @@ static int refuse_name(const char *name, int number, struct err *e)
 
 static int parse_line(struct ceilings *ceilings, unsigned *seen, char *line, int number, struct err *e)
 {
-	char name[32], rest[2];
+	char name[32], digits[20], rest[2];
 	unsigned long long value;
 	char shown[80];
 
@@ -57,8 +57,10 @@ static int parse_line(struct ceilings *ceilings, unsigned *seen, char *line, int
 	if (line[strspn(line, " \t\r")] == '\0')
 		return 0;
 	err_quote(shown, sizeof(shown), line, strlen(line));
-	if (sscanf(line, " %31[a-z_] = %llu %1s", name, &value, rest) != 2)
+	/* A number of digits alone: with a sign it would be taken modulo 2^64. */
+	if (sscanf(line, " %31[a-z_] = %19[0-9] %1s", name, digits, rest) != 2)
 		return err_set(e, ERR_BAD_FIELD, NULL, "line %d is %s; the form is \"key = number\"", number, shown);
+	value = strtoull(digits, NULL, 10);
 	for (size_t i = 0; i < ARRAY_LEN(KEYS); i++) {
 		const struct key *key = &KEYS[i];
 

@@ -18,9 +18,13 @@ static const struct confine_table *const FILTER_TABLES[N_FILTERS] = {[FILTER_APP
 static int read_text(const char *path, char **text, struct err *e)
 {
 	auto_fd fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t len = fd < 0 ? -1 : util_read_file(fd, 1024 * 1024, text);
 
-	if (fd < 0 || util_read_file(fd, 1024 * 1024, text) < 0)
+	if (len < 0)
 		return err_sys(e, "reading %s", path);
+	/* What follows it would not be read, and not be missed. */
+	if (strlen(*text) != (size_t)len)
+		return err_set(e, ERR_BAD_FIELD, NULL, "%s has a NUL byte in it", path);
 	return 0;
 }
 

@@ -50,6 +50,12 @@ def test_addresses_that_are_refused(tmp_path, where, word):
     assert done.returncode == 1 and word in done.stderr
 
 
+def test_ceilings_behind_a_nul_byte_are_not_passed_over(tmp_path):
+    (tmp_path / "ceilings").write_bytes(b"ttl_s = 60\n\0memory_mb = 512\n")
+    done = run("--listen", "127.0.0.1:0", "--state", tmp_path / "state", "--ceilings", tmp_path / "ceilings")
+    assert done.returncode == 1 and "NUL byte" in done.stderr
+
+
 def test_a_taken_port_names_its_holder(tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         done = run("--listen", f"127.0.0.1:{taken.getsockname()[1]}", "--state", tmp_path / "state")

@@ -250,7 +250,8 @@ static void test_ceilings_bind(void **state)
 static void test_ceilings_refuse(void **state)
 {
 	static const char *const bad[] = {"memory = 5",   "memory_mb 5",       "memory_mb = x",    "memory_mb = -1",         "memory_mb = 1",
-	                                  "pids = 99 99", "pids = 99\npids=99", "sessions = 100000", "uid_base = 1000", "ttl_s = 99999999999999999999"};
+	                                  "pids = 99 99", "pids = 99\npids=99", "sessions = 100000", "uid_base = 1000", "ttl_s = 99999999999999999999",
+	                                  "ttl_s = -18446744073709551556", "ttl_s = +60", "ttl_s ="};
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
