@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "session/base/limits.h"
 #include "session/base/util.h"
 #include "session/cli/show.h"
 
@@ -110,6 +111,17 @@ int cli_read_file(const char *file, size_t max, char **text, size_t *len, struct
 	if (n < 0)
 		return err_set(e, ERR_BAD_REQUEST, NULL, "%s cannot be read: %s", is_input ? "standard input" : file, strerror(errno));
 	*len = (size_t)n;
+	return 0;
+}
+
+int cli_put_seconds(json_t *body, const struct args *args, const char *option, const char *field, long min, struct err *e)
+{
+	long value = -1;
+
+	if (args_number(args, option, min, LIMIT_TTL_S, &value, e))
+		return -1;
+	if (value >= 0)
+		json_object_set_new(body, field, json_integer(value));
 	return 0;
 }
 

@@ -50,6 +50,9 @@ int cli_call(struct cli *cli, const char *method, const char *path, const json_t
 /* "/v1/sessions/ID" with `rest` after it, malloced into *path; ERR_BAD_REQUEST when `id` cannot be an id. */
 int cli_session_path(const char *id, const char *rest, char **path, struct err *e);
 
+/* Puts an option's number, min..LIMIT_TTL_S, into `body` as `field`; nothing if it was not given. ERR_BAD_REQUEST. */
+int cli_put_seconds(json_t *body, const struct args *args, const char *option, const char *field, long min, struct err *e);
+
 /* An option's NAME=VALUE: *name is malloced, *value borrowed from `pair`. ERR_BAD_REQUEST. */
 int cli_read_pair(const char *pair, const char *option, char **name, const char **value, struct err *e);
 

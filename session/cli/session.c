@@ -16,6 +16,7 @@ static const struct arg_option new_options[] = {
 	{"label", 0, "K=V", true, "a label, shown by ls and show"},
 	{"env", 0, "K=V", true, "an environment variable of apps and commands"},
 	{"ttl", 0, "SECONDS", false, "end the session after this time at the latest"},
+	{"idle", 0, "SECONDS", false, "end it when no agent called for so long; 0: never"},
 	{"count", 0, "N", false, "make so many, all or none"},
 	{"quiet", 'q', NULL, false, "print the id and nothing else"},
 };
@@ -88,12 +89,13 @@ static int make_spec(const struct args *args, json_t **out, struct err *e)
 {
 	json_auto_t *spec = NULL;
 	const char *image = args_get(args, "image"), *app;
-	long ttl_s = 0, count = 0;
+	long count = 0;
 	size_t at = 0;
 
 	if (read_spec(args_get(args, "spec"), &spec, e) || put_size(spec, args_get(args, "size"), e) ||
 	    put_pairs(spec, "labels", args, "label", e) || put_pairs(spec, "env", args, "env", e) ||
-	    args_number(args, "ttl", 1, LIMIT_TTL_S, &ttl_s, e) || args_number(args, "count", 1, LIMIT_COUNT, &count, e))
+	    cli_put_seconds(spec, args, "ttl", "ttl_s", 1, e) || cli_put_seconds(spec, args, "idle", "idle_s", 0, e) ||
+	    args_number(args, "count", 1, LIMIT_COUNT, &count, e))
 		return -1;
 	if (image && json_object_set_new(spec, "image", json_string(image)))
 		return err_set(e, ERR_BAD_REQUEST, NULL, "--image is not UTF-8");
@@ -101,8 +103,6 @@ static int make_spec(const struct args *args, json_t **out, struct err *e)
 		if (json_array_append_new(spec_member(spec, "apps", JSON_ARRAY), json_string(app)))
 			return err_set(e, ERR_BAD_REQUEST, NULL, "--app is not UTF-8");
 	}
-	if (ttl_s > 0)
-		json_object_set_new(spec, "ttl_s", json_integer(ttl_s));
 	if (count > 0)
 		json_object_set_new(spec, "count", json_integer(count));
 	*out = json_incref(spec);

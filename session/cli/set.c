@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* set: changes a session that lives. */
 #include "session/base/json.h"
-#include "session/base/limits.h"
 #include "session/base/util.h"
 #include "session/cli/commands.h"
 #include "session/cli/show.h"
@@ -12,17 +11,6 @@ static const struct arg_option set_options[] = {
 	{"label", 0, "K=V", true, "set this label"},
 	{"unlabel", 0, "K", true, "take this label away"},
 };
-
-static int put_number(json_t *change, const struct args *args, const char *option, const char *field, long min, struct err *e)
-{
-	long value = -1;
-
-	if (args_number(args, option, min, LIMIT_TTL_S, &value, e))
-		return -1;
-	if (value >= 0)
-		json_object_set_new(change, field, json_integer(value));
-	return 0;
-}
 
 static int put_labels(json_t *labels, const struct args *args, struct err *e)
 {
@@ -49,7 +37,8 @@ static int make_change(const struct args *args, json_t **out, struct err *e)
 {
 	json_auto_t *change = json_object(), *labels = json_object();
 
-	if (put_number(change, args, "ttl", "ttl_s", 1, e) || put_number(change, args, "idle", "idle_s", 0, e) || put_labels(labels, args, e))
+	if (cli_put_seconds(change, args, "ttl", "ttl_s", 1, e) || cli_put_seconds(change, args, "idle", "idle_s", 0, e) ||
+	    put_labels(labels, args, e))
 		return -1;
 	if (json_object_size(labels) > 0)
 		json_object_set(change, "labels", labels);

@@ -36,13 +36,13 @@ def cli(server, tmp_path):
 
 
 def test_life_of_a_session(cli):
-    made = cli.run("new", "--image", "minimal", "--label", "job=a b", "--size", "800x600", "--ttl", "600")
+    made = cli.run("new", "--image", "minimal", "--label", "job=a b", "--size", "800x600", "--ttl", "600", "--idle", "0")
     session = made.stdout.decode().strip()
     assert made.stdout.decode() == session + "\n"
     assert f"glovebox shot {session}" in made.stderr.decode()
     row = next(line for line in cli.run("ls").stdout.decode().splitlines() if line.startswith(session))
     assert "ready" in row and "minimal" in row and "800x600" in row and "a b" in row
-    assert session in [one["id"] for one in cli.json("ls")["sessions"]]
+    assert {one["id"]: one["idle_s"] for one in cli.json("ls")["sessions"]}[session] == 0
     assert "ready" in cli.run("show", session).stdout.decode()
     assert cli.json("show", session)["labels"] == {"job": "a b"}
     cli.run("rm", session)
