@@ -87,6 +87,9 @@ struct display_request {
 /* The request that a checked object with the fields above, in the caller's space, asks for. */
 struct display_request display_request_read(const json_t *fields, struct space space, struct space native);
 
+/* Its region. */
+struct rect display_request_region(const struct display_request *request);
+
 /* One picture. `bytes` are malloced and the caller's. */
 struct display_picture {
 	char *bytes;

@@ -225,6 +225,11 @@ struct display_request display_request_read(const json_t *fields, struct space s
 	return request;
 }
 
+struct rect display_request_region(const struct display_request *request)
+{
+	return (struct rect){request->x, request->y, request->width, request->height};
+}
+
 json_t *display_picture_json(const struct display_picture *picture)
 {
 	size_t len;

@@ -57,7 +57,7 @@ static int take_picture(struct stage *stage, const struct call *call, uint64_t f
 		struct display_request request = display_request_read(batch->observe, batch->space, stage->ends.native);
 
 		rc = display_picture(stage->display, &request, &picture, NULL);
-		region = (struct rect){request.x, request.y, request.width, request.height};
+		region = display_request_region(&request);
 		batch_free(batch);
 	}
 	free(batch);

@@ -135,7 +135,7 @@ void looks_call(struct stage *stage, struct call *call)
 		call_refuse(call, &e);
 		return;
 	}
-	guard_note(stage, call, picture.frame, (struct rect){request.x, request.y, request.width, request.height});
+	guard_note(stage, call, picture.frame, display_request_region(&request));
 	auto_free char *tag = tag_of(stage, &request, picture.frame);
 	json_auto_t *headers = headers_of(stage, fields, tag, picture.frame);
 	bool is_known = has_tag(call->query, tag);

@@ -46,7 +46,7 @@ static int add_picture(struct stage *stage, const struct observe *ask, json_t *o
 	if (display_picture(stage->display, &request, &picture, e) < 0)
 		return -1;
 	*frame = picture.frame;
-	guard_note(stage, ask->call, picture.frame, (struct rect){request.x, request.y, request.width, request.height});
+	guard_note(stage, ask->call, picture.frame, display_request_region(&request));
 	json_object_set_new(observation, "picture", display_picture_json(&picture));
 	free(picture.bytes);
 	return 0;
