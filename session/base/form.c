@@ -62,7 +62,8 @@ static const char *shown(const json_t *value, char out[SHOWN_MAX])
 	if (json_is_string(value))
 		return err_quote(out, SHOWN_MAX, json_string_value(value), json_string_length(value));
 	if (json_is_object(value) || json_is_array(value)) {
-		(void)snprintf(out, SHOWN_MAX, json_is_object(value) ? "an object" : "a list of %zu", json_array_size(value));
+		(void)snprintf(out, SHOWN_MAX, "%s of %zu", json_is_object(value) ? "an object" : "a list",
+		               json_is_object(value) ? json_object_size(value) : json_array_size(value));
 		return out;
 	}
 	text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);

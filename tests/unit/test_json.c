@@ -324,7 +324,7 @@ static const struct bad bads[] = {
 	{"{\"strings\":\"ls\"}", "/strings", ERR_BAD_FIELD, "\"ls\" ", "1 to 2 strings: the strings"},
 	{"{\"strings\":[\"a\",null]}", "/strings/1", ERR_BAD_FIELD, "null ", "must be a string"},
 	{"{\"strings\":[\"a\\u0000\"]}", "/strings/0", ERR_BAD_FIELD, "\"a\\x00\" ", "NUL"},
-	{"{\"map\":{\"a\":\"\",\"b\":\"\",\"c\":\"\"}}", "/map", ERR_BAD_FIELD, "an object ", "at most 2 strings"},
+	{"{\"map\":{\"a\":\"\",\"b\":\"\",\"c\":\"\"}}", "/map", ERR_BAD_FIELD, "an object of 3 ", "at most 2 strings"},
 	{"{\"map\":{\"a/~b\":1}}", "/map/a~1~0b", ERR_BAD_FIELD, "1 ", "must be a string"},
 	{"{\"map\":[]}", "/map", ERR_BAD_FIELD, "a list of 0 ", "an object of"},
 	{"{\"object\":1}", "/object", ERR_BAD_FIELD, "1 ", "must be an object"},
