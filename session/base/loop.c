@@ -259,7 +259,7 @@ static int wait_ms(const struct loop *loop, int max_wait_ms)
 	return max_wait_ms >= 0 && max_wait_ms < left ? max_wait_ms : (int)left;
 }
 
-void loop_turn(struct loop *loop, int max_wait_ms)
+bool loop_turn(struct loop *loop, int max_wait_ms)
 {
 	struct epoll_event events[64];
 	int n = epoll_wait(loop->epoll_fd, events, (int)ARRAY_LEN(events), wait_ms(loop, max_wait_ms));
@@ -275,13 +275,14 @@ void loop_turn(struct loop *loop, int max_wait_ms)
 	run_timers(loop);
 	run_deferred(loop);
 	bury(loop);
+	return n > 0;
 }
 
 void loop_run(struct loop *loop)
 {
 	loop->stopped = false;
 	while (!loop->stopped)
-		loop_turn(loop, -1);
+		(void)loop_turn(loop, -1);
 }
 
 void loop_stop(struct loop *loop)

@@ -43,7 +43,7 @@ int loop_signals(struct loop *loop, const int *signals, loop_signal_fn *fn, void
 /* Runs until loop_stop. One turn waits for at most until the next timer. */
 void loop_run(struct loop *loop);
 void loop_stop(struct loop *loop);
-/* One turn: waits at most max_wait_ms (-1 without bound) for something to happen, then calls what is due. */
-void loop_turn(struct loop *loop, int max_wait_ms);
+/* One turn: waits at most max_wait_ms (-1 without bound) for something to happen, then calls what is due. True when a source was ready. */
+bool loop_turn(struct loop *loop, int max_wait_ms);
 
 #endif

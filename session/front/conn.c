@@ -19,6 +19,13 @@
 /* More than our own cap, so that a new client is accepted while the one that was shed is still being closed. */
 #define MHD_SPARE_CONNECTIONS 64
 
+/*
+ * libmicrohttpd wants to be run again and again while a line of a chunked body is larger than its buffer. After so many turns in which
+ * nothing happened the next ones take a while, or until something does.
+ */
+#define IDLE_TURNS_MAX 32
+#define IDLE_TURN_MS 5
+
 /* Those up to PHASE_RECEIVING may be shed, the lower ones first. */
 enum phase { PHASE_HANDSHAKE, PHASE_IDLE, PHASE_RECEIVING, PHASE_WORKING, PHASE_SENDING, PHASE_STREAMING };
 
@@ -57,6 +64,7 @@ struct conns {
 	struct conns_counts counts;
 	int64_t request_ms;
 	size_t held;              /* of all */
+	int idle_turns; /* in a row without an event, although libmicrohttpd asked for them */
 	bool resumed; /* since the last MHD_run: it does not count these in its time-out */
 };
 
@@ -494,7 +502,9 @@ void conns_turn(struct conns *conns)
 		wait_ms = 0;
 	else if (MHD_get_timeout(conns->mhd, &timeout) == MHD_YES)
 		wait_ms = timeout > 1000 ? 1000 : (int)timeout;
-	loop_turn(conns->loop, wait_ms);
+	if (wait_ms == 0 && conns->idle_turns > IDLE_TURNS_MAX)
+		wait_ms = IDLE_TURN_MS;
+	conns->idle_turns = !loop_turn(conns->loop, wait_ms) && !conns->resumed && wait_ms >= 0 ? conns->idle_turns + 1 : 0;
 	conns->resumed = false;
 	(void)MHD_run(conns->mhd);
 }

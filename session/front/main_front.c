@@ -123,7 +123,7 @@ static int start(struct front *front, const struct warden_ops *ops, struct err *
 	if (store_undo_creates(front->store, e) < 0 || sessions_restore(&front->sessions, e) < 0)
 		return -1;
 	while (sessions_restoring(&front->sessions) && !front->stopping)
-		loop_turn(front->loop, -1);
+		(void)loop_turn(front->loop, -1);
 	return 0;
 }
 

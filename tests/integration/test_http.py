@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The front, spoken to with bytes: what is refused and how, and what a refusal looks like."""
+import os
 import select
+import subprocess
 import time
 
 import pytest
@@ -240,6 +242,23 @@ def test_more_parameters_than_the_memory_of_a_head(server):
             assert answer is not None, n
             assert (answer.status, answer.json["code"], answer.json["fix"]) == (400, "bad_request", "caller"), n
             assert wire.is_closed()
+
+
+def processor_s(pid):
+    fields = open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+@pytest.mark.parametrize("line", [b"2;" + b"x" * 50000, b"0" * 50000], ids=["extension", "zeros"])
+def test_a_line_of_a_chunked_body_larger_than_the_buffer(make_server, line):
+    """It gets its 408 in time and does not keep a processor busy until then."""
+    server = make_server("--request-timeout-ms", "2000")
+    front = int(subprocess.run(["pgrep", "-P", str(server.process.pid), "-x", "glovebox-front"], capture_output=True, text=True).stdout)
+    before = processor_s(front)
+    with Wire(server.api.address) as wire:
+        wire.send(head(server.api, "POST", "/v1/console", content_type="application/json", transfer_encoding="chunked").encode() + line)
+        assert wire.answer().status == 408
+    assert processor_s(front) - before < 0.5
 
 
 # --- bodies ---
