@@ -44,6 +44,20 @@ void space_map_rect(struct space from, struct space to, int *x, int *y, int *wid
 	map_span(y, height, from.height_px, to.height_px);
 }
 
+static void cover_span(int *start, int *size, int from_px, int to_px)
+{
+	int64_t end = -floor_div(-(int64_t)(*start + *size) * to_px, from_px);
+
+	*start = (int)floor_div((int64_t)*start * to_px, from_px);
+	*size = (int)end - *start;
+}
+
+void space_cover_rect(struct space from, struct space to, struct rect *rect)
+{
+	cover_span(&rect->x, &rect->width, from.width_px, to.width_px);
+	cover_span(&rect->y, &rect->height, from.height_px, to.height_px);
+}
+
 struct rect space_rect(const json_t *value)
 {
 	return (struct rect){(int)form_int(value, "x", 0), (int)form_int(value, "y", 0), (int)form_int(value, "width", 0),

@@ -23,6 +23,9 @@ int space_map(int at, int from_px, int to_px);
  * rectangle's fields. */
 void space_map_rect(struct space from, struct space to, int *x, int *y, int *width, int *height);
 
+/* The smallest rectangle in pixels of `to` that covers all of one inside `from`. */
+void space_cover_rect(struct space from, struct space to, struct rect *rect);
+
 /* A checked FIELD_RECT; all 0 when `value` is NULL. */
 struct rect space_rect(const json_t *value);
 

@@ -61,7 +61,7 @@ static json_t *changed(const struct stage *stage, const struct observe *ask)
 	for (size_t i = 0; i < n; i++) {
 		struct rect *r = &list[i];
 
-		space_map_rect(stage->ends.native, ask->space, &r->x, &r->y, &r->width, &r->height);
+		space_cover_rect(stage->ends.native, ask->space, r);
 		json_array_append_new(changes, json_pack("{s:i,s:i,s:i,s:i}", "x", r->x, "y", r->y, "width", r->width, "height", r->height));
 	}
 	return changes;

@@ -22,6 +22,21 @@ static void test_edges_can_be_reached(void **state)
 	}
 }
 
+/* Where something changed is never said too small, and stays inside. */
+static void test_what_covers(void **state)
+{
+	struct space from = {1280, 800}, to = {1000, 333};
+	struct rect small = {16, 16, 16, 16}, corner = {1264, 784, 16, 16}, all = {0, 0, 1280, 800};
+
+	(void)state;
+	space_cover_rect(from, to, &small); /* 12.5 .. 25, 6.66 .. 13.32 */
+	assert_memory_equal(&small, (&(struct rect){12, 6, 13, 8}), sizeof(small));
+	space_cover_rect(from, to, &corner); /* 987.5 .. 1000, 326.34 .. 333 */
+	assert_memory_equal(&corner, (&(struct rect){987, 326, 13, 7}), sizeof(corner));
+	space_cover_rect(from, to, &all);
+	assert_memory_equal(&all, (&(struct rect){0, 0, 1000, 333}), sizeof(all));
+}
+
 static void test_same_size_changes_nothing(void **state)
 {
 	(void)state;
@@ -99,6 +114,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_edges_can_be_reached),  cmocka_unit_test(test_same_size_changes_nothing),
+		cmocka_unit_test(test_what_covers),
 		cmocka_unit_test(test_centre_of_the_block),   cmocka_unit_test(test_there_and_back),
 		cmocka_unit_test(test_outside_stays_outside), cmocka_unit_test(test_rectangles),
 		cmocka_unit_test(test_rectangles_stay_inside),
