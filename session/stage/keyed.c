@@ -118,14 +118,14 @@ static int64_t time_limit_ms(const struct call *call)
 }
 
 /* Nobody needs an answer that was only waited for. */
-static int join(struct call *call, struct record *record, int64_t deadline_ms, struct err *e)
+static int join(struct call *call, struct record *record, int64_t since_ms, struct err *e)
 {
 	int rc;
 
 	if (!call->connection)
 		return err_set(e, ERR_CANCELLED, NULL, "the caller has left");
 	call->runs_on = false;
-	rc = record_wait(record, deadline_ms, e);
+	rc = record_wait(record, since_ms + time_limit_ms(call), e);
 	call->runs_on = true;
 	if (rc < 0 && e->code == ERR_TIMEOUT)
 		return err_set(e, ERR_TIMEOUT, NULL, "the call with this Idempotency-Key still runs");
@@ -135,7 +135,7 @@ static int join(struct call *call, struct record *record, int64_t deadline_ms, s
 void keyed_act(struct stage *stage, struct call *call)
 {
 	struct record *record = NULL;
-	int64_t deadline_ms;
+	int64_t since_ms = util_now_ms();
 	bool is_new = false;
 	struct err e;
 	int rc;
@@ -144,10 +144,9 @@ void keyed_act(struct stage *stage, struct call *call)
 		act_call(stage, call);
 		return;
 	}
-	deadline_ms = util_now_ms() + time_limit_ms(call);
 	/* One that was refused after all has left the key free: then this is the first. */
 	while ((rc = take(stage, call, &record, &is_new, &e)) == 0 && !is_new && !record_reply(record))
-		if ((rc = join(call, record, deadline_ms, &e)) < 0)
+		if ((rc = join(call, record, since_ms, &e)) < 0)
 			break;
 	if (rc < 0)
 		call_refuse(call, &e);
