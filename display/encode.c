@@ -1,84 +1,127 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * PNG by libpng. Level 1 with the filter Up: measured as the fastest setting that still makes small files of desktops.
+ * The table of the formats, and those that are one call of a library or less.
  */
 #include "display/encode.h"
 
-#include <png.h>
-#include <stdint.h>
 #include <string.h>
+#include <turbojpeg.h>
+#include <webp/encode.h>
 
 #include "session/base/log.h"
 #include "session/base/util.h"
 
-struct output {
-	char *bytes;
-	size_t len, size;
+#define RGB_BYTES 3
+#define FULL_COLOUR_QUALITY 90 /* JPEG: from here on colour has the resolution of brightness */
+
+static const struct encoding encodings[] = {
+#define ENCODE_ROW(symbol, name, media_type, has_quality, quality, fn) [symbol] = {symbol, name, media_type, has_quality, quality, fn},
+	ENCODE_ROWS(ENCODE_ROW)
+#undef ENCODE_ROW
 };
 
-static void on_error(png_structp png, png_const_charp message)
+const struct encoding *encode_of(enum encode_format format)
 {
-	log_error("libpng: %s", message);
-	png_longjmp(png, 1);
+	return &encodings[format];
 }
 
-static void on_warning(png_structp png, png_const_charp message)
+const struct encoding *encode_find(const char *name)
 {
-	(void)png;
-	log_warn("libpng: %s", message);
+	for (size_t i = 0; i < ARRAY_LEN(encodings); i++)
+		if (strcmp(encodings[i].name, name) == 0)
+			return &encodings[i];
+	return NULL;
 }
 
-static void on_write(png_structp png, png_bytep data, png_size_t len)
+int encode(const struct image *image, enum encode_format format, int quality, char **bytes, size_t *len, struct err *e)
 {
-	struct output *out = png_get_io_ptr(png);
+	const struct encoding *encoding = encode_of(format);
 
-	if (out->len + len > out->size) {
-		out->size = (out->len + len) * 2;
-		out->bytes = util_realloc(out->bytes, out->size);
+	return encoding->encode(image, quality > 0 ? quality : encoding->quality, bytes, len, e);
+}
+
+static int failed(const char *library, const char *why, struct err *e)
+{
+	log_error("%s: %s", library, why);
+	return err_set(e, ERR_INTERNAL, NULL, "the picture could not be encoded");
+}
+
+/* libjpeg-turbo through its own interface: it catches the errors of libjpeg, whose own handler would end the process. */
+int encode_jpeg(const struct image *image, int quality, char **bytes, size_t *len, struct err *e)
+{
+	const int sampling = quality < FULL_COLOUR_QUALITY ? TJSAMP_420 : TJSAMP_444;
+	unsigned long size = tjBufSize(image->width, image->height, sampling);
+	unsigned char *out = util_alloc(size);
+	tjhandle jpeg = tjInitCompress();
+	int rc;
+
+	if (!jpeg)
+		DIE("libjpeg-turbo does not start");
+	rc = tjCompress2(jpeg, (const unsigned char *)image->pixels, image->width, image->stride * (int)sizeof(uint32_t), image->height,
+	                 TJPF_BGRX, &out, &size, sampling, quality, TJFLAG_NOREALLOC);
+	if (rc < 0)
+		rc = failed("libjpeg-turbo", tjGetErrorStr2(jpeg), e);
+	tjDestroy(jpeg);
+	if (rc < 0) {
+		free(out);
+		return -1;
 	}
-	memcpy(out->bytes + out->len, data, len);
-	out->len += len;
+	*bytes = util_realloc(out, size);
+	*len = size;
+	return 0;
 }
 
-static void on_flush(png_structp png)
+/* The fastest way in both kinds: what is slower is so many times slower that it is of no use on a desktop. */
+static bool configure_webp(WebPConfig *config, int quality)
 {
-	(void)png;
+	if (quality == 0)
+		return WebPConfigInit(config) && WebPConfigLosslessPreset(config, 0);
+	if (!WebPConfigPreset(config, WEBP_PRESET_TEXT, (float)quality))
+		return false;
+	config->method = 0;
+	return true;
 }
 
-/* Everything that may jump out. */
-static void write_image(png_structp png, png_infop info, const struct image *image)
+int encode_webp(const struct image *image, int quality, char **bytes, size_t *len, struct err *e)
 {
-	png_set_IHDR(png, info, (png_uint_32)image->width, (png_uint_32)image->height, 8, PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE,
-	             PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
-	png_set_compression_level(png, 1);
-	png_set_filter(png, PNG_FILTER_TYPE_BASE, PNG_FILTER_UP);
-	png_write_info(png, info);
-	/* A pixel 0xXXRRGGBB lies in memory as B, G, R, X. */
-	png_set_bgr(png);
-	png_set_filler(png, 0, PNG_FILLER_AFTER);
-	for (int row = 0; row < image->height; row++)
-		png_write_row(png, (png_const_bytep)(image->pixels + (size_t)row * (size_t)image->width));
-	png_write_end(png, NULL);
-}
+	WebPMemoryWriter writer;
+	WebPPicture picture;
+	WebPConfig config;
+	int rc = 0;
 
-int encode_png(const struct image *image, char **bytes, size_t *len, struct err *e)
-{
-	struct output out = {.size = 256 * 1024};
-	png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, on_error, on_warning);
-	png_infop info = png ? png_create_info_struct(png) : NULL;
-
-	if (!info)
-		DIE("libpng does not start");
-	out.bytes = util_alloc(out.size);
-	png_set_write_fn(png, &out, on_write, on_flush);
-	if (setjmp(png_jmpbuf(png))) {
-		png_destroy_write_struct(&png, &info);
-		free(out.bytes);
-		return err_set(e, ERR_INTERNAL, NULL, "the picture could not be encoded");
+	if (!configure_webp(&config, quality) || !WebPPictureInit(&picture))
+		DIE("libwebp is of another version");
+	WebPMemoryWriterInit(&writer);
+	picture.use_argb = quality == 0;
+	picture.width = image->width;
+	picture.height = image->height;
+	picture.writer = WebPMemoryWrite;
+	picture.custom_ptr = &writer;
+	if (!WebPPictureImportBGRX(&picture, (const uint8_t *)image->pixels, image->stride * (int)sizeof(uint32_t)) ||
+	    !WebPEncode(&config, &picture))
+		rc = failed("libwebp", picture.error_code == VP8_ENC_ERROR_OUT_OF_MEMORY ? "no memory" : "cannot encode", e);
+	WebPPictureFree(&picture);
+	if (rc < 0) {
+		WebPMemoryWriterClear(&writer);
+		return -1;
 	}
-	write_image(png, info, image);
-	png_destroy_write_struct(&png, &info);
-	*bytes = out.bytes;
-	*len = out.len;
+	*bytes = (char *)writer.mem;
+	*len = writer.size;
+	return 0;
+}
+
+int encode_raw(const struct image *image, int quality, char **bytes, size_t *len, struct err *e)
+{
+	const size_t size = (size_t)image->width * (size_t)image->height * RGB_BYTES;
+	char *out = util_alloc(size);
+
+	(void)quality;
+	(void)e;
+	*bytes = out;
+	*len = size;
+	for (int y = 0; y < image->height; y++) {
+		image_row_rgb(image_row(image, y), image->width, (uint8_t *)out);
+		out += (size_t)image->width * RGB_BYTES;
+	}
 	return 0;
 }

@@ -1,16 +1,59 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Encoders. Owner: display. No threads.
+ * Pictures as bytes: the formats, each with one function. Owner: display. No threads.
  */
 #ifndef DISPLAY_ENCODE_H
 #define DISPLAY_ENCODE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "display/image.h"
 #include "session/base/err.h"
 
-/* An RGB PNG without alpha, at a fast setting. *bytes is malloced and the caller's. ERR_INTERNAL when libpng fails. */
-int encode_png(const struct image *image, char **bytes, size_t *len, struct err *e);
+/*
+ * One encoder: *bytes is malloced and the caller's, and on failure untouched like *len. None writes alpha, none ends the process. Sides
+ * are 1..LIMIT_SIDE_MAX_PX. `quality` counts where the format has it. ERR_INTERNAL when a library fails.
+ */
+typedef int encode_fn(const struct image *image, int quality, char **bytes, size_t *len, struct err *e);
+encode_fn encode_png, encode_png_small, encode_jpeg, encode_webp, encode_raw;
+
+/*
+ * Every format: symbol, name (as callers write it), media type, has a quality, the quality where none is given (0: without loss),
+ * function.
+ */
+#define ENCODE_ROWS(X)                                                                   \
+	X(ENCODE_PNG, "png", "image/png", false, 0, encode_png)                          \
+	X(ENCODE_PNG_SMALL, "png_small", "image/png", false, 0, encode_png_small)        \
+	X(ENCODE_JPEG, "jpeg", "image/jpeg", true, 80, encode_jpeg)                      \
+	X(ENCODE_WEBP, "webp", "image/webp", true, 0, encode_webp)                       \
+	X(ENCODE_RAW, "raw", "application/octet-stream", false, 0, encode_raw)
+
+enum encode_format {
+#define ENCODE_ENUM(symbol, name, media_type, has_quality, quality, fn) symbol,
+	ENCODE_ROWS(ENCODE_ENUM)
+#undef ENCODE_ENUM
+	ENCODE_N_FORMATS
+};
+
+/* The names, as the choices of a field. */
+#define ENCODE_NAMES "png png_small jpeg webp raw"
+
+struct encoding {
+	enum encode_format format;
+	const char *name, *media_type;
+	bool has_quality;
+	int quality; /* where none is given */
+	encode_fn *encode;
+};
+
+/* The row of a format. */
+const struct encoding *encode_of(enum encode_format format);
+
+/* The row with this name; NULL if there is none. */
+const struct encoding *encode_find(const char *name);
+
+/* Encodes in a format. `quality` is 1..100, and 0 is what the row says; without a quality in the format it means nothing. Errors of encode_fn. */
+int encode(const struct image *image, enum encode_format format, int quality, char **bytes, size_t *len, struct err *e);
 
 #endif

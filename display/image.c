@@ -9,6 +9,25 @@
 
 #define CHANNELS 3
 
+struct image image_create(int width, int height)
+{
+	return (struct image){width, height, width, util_alloc((size_t)width * (size_t)height * sizeof(uint32_t))};
+}
+
+struct image image_part(const struct image *image, int x, int y, int width, int height)
+{
+	return (struct image){width, height, image->stride, image_row(image, y) + x};
+}
+
+void image_row_rgb(const uint32_t *pixels, int n, uint8_t *rgb)
+{
+	for (int i = 0; i < n; i++) {
+		rgb[3 * i] = (uint8_t)(pixels[i] >> 16);
+		rgb[3 * i + 1] = (uint8_t)(pixels[i] >> 8);
+		rgb[3 * i + 2] = (uint8_t)pixels[i];
+	}
+}
+
 static uint32_t channel(uint32_t pixel, int shift)
 {
 	return pixel >> shift & 0xFF;
@@ -30,8 +49,8 @@ void image_blend(struct image *image, const struct image *over, int x, int y)
 
 	for (int row = top; row < bottom; row++)
 		for (int column = left; column < right; column++) {
-			uint32_t *pixel = &image->pixels[(size_t)(y + row) * (size_t)image->width + (size_t)(x + column)];
-			uint32_t top_pixel = over->pixels[(size_t)row * (size_t)over->width + (size_t)column];
+			uint32_t *pixel = image_row(image, y + row) + x + column;
+			uint32_t top_pixel = image_row(over, row)[column];
 
 			*pixel = blend_channel(*pixel, top_pixel, 16) | blend_channel(*pixel, top_pixel, 8) | blend_channel(*pixel, top_pixel, 0);
 		}
@@ -81,7 +100,7 @@ void image_scale(const struct image *in, struct image *out)
 	uint64_t parts = (uint64_t)in->width * (uint64_t)in->height;
 
 	for (int a = 0; a < in->height; a++) {
-		scale_row(in->pixels + (size_t)a * (size_t)in->width, in->width, across, out->width);
+		scale_row(image_row(in, a), in->width, across, out->width);
 		for (int b = (int)((int64_t)a * out->height / in->height); b < out->height; b++) {
 			uint32_t weight = overlap(a, in->height, b, out->height);
 
@@ -92,8 +111,7 @@ void image_scale(const struct image *in, struct image *out)
 			/* The last row that reaches into b: b is done. */
 			if ((int64_t)(b + 1) * in->height <= (int64_t)(a + 1) * out->height) {
 				for (int column = 0; column < out->width; column++)
-					out->pixels[(size_t)b * (size_t)out->width + (size_t)column] =
-						mean_pixel(sums + (size_t)column * CHANNELS, parts);
+					image_row(out, b)[column] = mean_pixel(sums + (size_t)column * CHANNELS, parts);
 				memset(sums, 0, n_sums * sizeof(*sums));
 			}
 		}

@@ -5,13 +5,31 @@
 #ifndef DISPLAY_IMAGE_H
 #define DISPLAY_IMAGE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
-/* width * height pixels 0xXXRRGGBB in rows without gaps; the uppermost byte means nothing. */
+/*
+ * Pixels 0xXXRRGGBB, the uppermost byte means nothing: `height` rows of `width`, each `stride` pixels after the one above (at least
+ * the width), so that a part of an image is an image.
+ */
 struct image {
-	int width, height;
+	int width, height, stride;
 	uint32_t *pixels;
 };
+
+/* An image without gaps; its pixels are not set, are malloced and the caller's: free(image.pixels). */
+struct image image_create(int width, int height);
+
+/* A part that lies in the image; the pixels stay the image's. */
+struct image image_part(const struct image *image, int x, int y, int width, int height);
+
+static inline uint32_t *image_row(const struct image *image, int y)
+{
+	return image->pixels + (size_t)y * (size_t)image->stride;
+}
+
+/* `n` pixels as bytes R, G, B. */
+void image_row_rgb(const uint32_t *pixels, int n, uint8_t *rgb);
 
 /* Draws `over` (premultiplied 0xAARRGGBB) at column x and row y of `image`; what hangs over an edge is left out. */
 void image_blend(struct image *image, const struct image *over, int x, int y);

@@ -78,22 +78,23 @@ static bool same_request(const struct display_request *a, const struct display_r
 static void draw_cursor(struct image *image, const struct display_request *request, xcb_xfixes_get_cursor_image_reply_t *cursor)
 {
 	struct image over = {
-		.width = cursor->width, .height = cursor->height, .pixels = xcb_xfixes_get_cursor_image_cursor_image(cursor)};
+		.width = cursor->width, .height = cursor->height, .stride = cursor->width, .pixels = xcb_xfixes_get_cursor_image_cursor_image(cursor)};
 
 	image_blend(image, &over, cursor->x - cursor->xhot - request->x, cursor->y - cursor->yhot - request->y);
 }
 
-static int encode(const struct image *image, const struct display_request *request, struct display_picture *out, struct err *e)
+static int encode_scaled(const struct image *image, const struct display_request *request, struct display_picture *out, struct err *e)
 {
-	struct image scaled = {.width = request->out_width, .height = request->out_height};
-	auto_free uint32_t *memory = NULL;
+	struct image scaled;
+	int rc;
 
-	if (scaled.width == image->width && scaled.height == image->height)
-		return encode_png(image, &out->bytes, &out->len, e);
-	memory = util_alloc((size_t)scaled.width * (size_t)scaled.height * sizeof(uint32_t));
-	scaled.pixels = memory;
+	if (request->out_width == image->width && request->out_height == image->height)
+		return encode(image, ENCODE_PNG, 0, &out->bytes, &out->len, e);
+	scaled = image_create(request->out_width, request->out_height);
 	image_scale(image, &scaled);
-	return encode_png(&scaled, &out->bytes, &out->len, e);
+	rc = encode(&scaled, ENCODE_PNG, 0, &out->bytes, &out->len, e);
+	free(scaled.pixels);
+	return rc;
 }
 
 static int take(struct display *display, const struct display_request *request, xcb_xfixes_get_cursor_image_reply_t *cursor,
@@ -111,7 +112,7 @@ static int take(struct display *display, const struct display_request *request, 
 		return -1;
 	if (cursor)
 		draw_cursor(&image, request, cursor);
-	rc = encode(&image, request, &picture, e);
+	rc = encode_scaled(&image, request, &picture, e);
 	free(image.pixels);
 	if (rc < 0)
 		return -1;

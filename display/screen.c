@@ -248,11 +248,11 @@ static int fetch(struct display *display, int x, int y, struct image *image, str
 
 int screen_capture(struct display *display, int x, int y, int width, int height, struct image *image, struct err *e)
 {
-	struct image taken = {.width = width, .height = height};
+	struct image taken;
 
 	if (display->x->lost)
 		return err_set(e, ERR_GONE, NULL, "the display of this session is gone");
-	taken.pixels = util_alloc((size_t)width * (size_t)height * sizeof(uint32_t));
+	taken = image_create(width, height);
 	if (fetch(display, x, y, &taken, e) < 0) {
 		free(taken.pixels);
 		return -1;

@@ -17,7 +17,7 @@
 
 static struct image image_of(int width, int height)
 {
-	return (struct image){width, height, util_zalloc((size_t)width * (size_t)height * sizeof(uint32_t))};
+	return (struct image){width, height, width, util_zalloc((size_t)width * (size_t)height * sizeof(uint32_t))};
 }
 
 /* What is in the PNG, as 0x00RRGGBB. */
@@ -46,7 +46,7 @@ static void check_round_trip(int width, int height, unsigned int seed)
 	srand(seed);
 	for (int i = 0; i < width * height; i++)
 		image.pixels[i] = seed % 2 ? (uint32_t)rand() : (uint32_t)(i * 7);
-	assert_int_equal(encode_png(&image, &bytes, &len, &e), 0);
+	assert_int_equal(encode_png(&image, 0, &bytes, &len, &e), 0);
 	back = decode(bytes, len);
 	assert_int_equal(back.width, width);
 	assert_int_equal(back.height, height);
