@@ -99,6 +99,14 @@ $(foreach t,$(UNIT) $(XTESTS),$(eval $(call TEST,$(t:$(B)/%=%))))
 
 $(B)/unit/test_init_run $(B)/unit/test_exec $(B)/x/test_launch: | $(B)/glovebox-init $(B)/glovebox-launch
 
+# What the bench measures with: each program of tests/perf is a source with a main and those that it names.
+$(B)/perf/client: $(B)/tests/perf/client.o $(B)/tests/perf/wire.o $(B)/libbase.a
+	@mkdir -p $(@D)
+	@echo "  LINK  $(@F)"
+	@$(CC) $(LDFLAGS) -o $@ $^ $(shell pkg-config --libs jansson)
+
+bench-programs: $(B)/perf/client
+
 unit-programs: $(UNIT) $(XTESTS)
 
 unit: unit-programs
@@ -134,6 +142,6 @@ dist:
 clean:
 	rm -rf build build-*
 
-.PHONY: all unit unit-programs xtests run check check-host bench install uninstall dist clean
+.PHONY: all bench-programs unit unit-programs xtests run check check-host bench install uninstall dist clean
 .DELETE_ON_ERROR:
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
