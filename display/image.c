@@ -68,18 +68,28 @@ static uint32_t overlap(int a, int n_in, int b, int n_out)
 	return end > start ? (uint32_t)(end - start) : 0;
 }
 
-/* One row of `in`, scaled across: per out pixel and channel the sum of colour times parts (out of in->width). */
-static void scale_row(const uint32_t *in, int n_in, uint32_t *sums, int n_out)
+/* The in pixels first..end that reach into `n` out pixels from `at` on. */
+static void reach(int at, int n, int n_in, int n_out, int *first, int *end)
 {
-	memset(sums, 0, (size_t)n_out * CHANNELS * sizeof(*sums));
-	for (int a = 0; a < n_in; a++)
-		for (int b = (int)((int64_t)a * n_out / n_in); b < n_out; b++) {
+	*first = (int)((int64_t)at * n_in / n_out);
+	*end = (int)(((int64_t)(at + n) * n_in + n_out - 1) / n_out);
+}
+
+/* One row of `in`, scaled across to the out pixels at..at+n: for each and each channel the sum of colour times parts (out of n_in). */
+static void scale_row(const uint32_t *in, int n_in, uint32_t *sums, int n_out, int at, int n)
+{
+	int first, end;
+
+	reach(at, n, n_in, n_out, &first, &end);
+	memset(sums, 0, (size_t)n * CHANNELS * sizeof(*sums));
+	for (int a = first; a < end; a++)
+		for (int b = MAX(at, (int)((int64_t)a * n_out / n_in)); b < at + n; b++) {
 			uint32_t parts = overlap(a, n_in, b, n_out);
 
 			if (parts == 0)
 				break;
 			for (int c = 0; c < CHANNELS; c++)
-				sums[b * CHANNELS + c] += channel(in[a], 8 * c) * parts;
+				sums[(b - at) * CHANNELS + c] += channel(in[a], 8 * c) * parts;
 		}
 }
 
@@ -94,26 +104,49 @@ static uint32_t mean_pixel(const uint64_t *sums, uint64_t parts)
 
 void image_scale(const struct image *in, struct image *out)
 {
-	size_t n_sums = (size_t)out->width * CHANNELS;
+	image_scale_part(in, out->width, out->height, 0, 0, out);
+}
+
+void image_scale_part(const struct image *in, int width, int height, int x, int y, struct image *part)
+{
+	size_t n_sums = (size_t)part->width * CHANNELS;
 	auto_free uint32_t *across = util_alloc(n_sums * sizeof(*across));
 	auto_free uint64_t *sums = util_zalloc(n_sums * sizeof(*sums));
 	uint64_t parts = (uint64_t)in->width * (uint64_t)in->height;
+	int first, end;
 
-	for (int a = 0; a < in->height; a++) {
-		scale_row(image_row(in, a), in->width, across, out->width);
-		for (int b = (int)((int64_t)a * out->height / in->height); b < out->height; b++) {
-			uint32_t weight = overlap(a, in->height, b, out->height);
+	reach(y, part->height, in->height, height, &first, &end);
+	for (int a = first; a < end; a++) {
+		scale_row(image_row(in, a), in->width, across, width, x, part->width);
+		for (int b = MAX(y, (int)((int64_t)a * height / in->height)); b < y + part->height; b++) {
+			uint32_t weight = overlap(a, in->height, b, height);
 
 			if (weight == 0)
 				break;
 			for (size_t i = 0; i < n_sums; i++)
 				sums[i] += (uint64_t)across[i] * weight;
 			/* The last row that reaches into b: b is done. */
-			if ((int64_t)(b + 1) * in->height <= (int64_t)(a + 1) * out->height) {
-				for (int column = 0; column < out->width; column++)
-					image_row(out, b)[column] = mean_pixel(sums + (size_t)column * CHANNELS, parts);
+			if ((int64_t)(b + 1) * in->height <= (int64_t)(a + 1) * height) {
+				for (int column = 0; column < part->width; column++)
+					image_row(part, b - y)[column] = mean_pixel(sums + (size_t)column * CHANNELS, parts);
 				memset(sums, 0, n_sums * sizeof(*sums));
 			}
 		}
 	}
+}
+
+/* Both ends of a span of in pixels as out pixels, to the outside. */
+static void cover(int *at, int *n, int n_in, int n_out)
+{
+	int first = (int)((int64_t)*at * n_out / n_in);
+
+	*n = (int)(((int64_t)(*at + *n) * n_out + n_in - 1) / n_in) - first;
+	*at = first;
+}
+
+struct rect image_scale_reach(struct rect rect, int in_width, int in_height, int out_width, int out_height)
+{
+	cover(&rect.x, &rect.width, in_width, out_width);
+	cover(&rect.y, &rect.height, in_height, out_height);
+	return rect;
 }

@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "session/base/space.h"
+
 /*
  * Pixels 0xXXRRGGBB, the uppermost byte means nothing: `height` rows of `width`, each `stride` pixels after the one above (at least
  * the width), so that a part of an image is an image.
@@ -36,5 +38,12 @@ void image_blend(struct image *image, const struct image *over, int x, int y);
 
 /* Fills `out` (its size and memory are the caller's) with `in` scaled by averaging areas: each pixel is the mean of what it covers. */
 void image_scale(const struct image *in, struct image *out);
+
+/* Fills `part` with what image_scale gives at column x and row y of a picture of width * height: the same pixels, for as much work as they are.
+ * The part lies inside the picture. */
+void image_scale_part(const struct image *in, int width, int height, int x, int y, struct image *part);
+
+/* The pixels of the scaled picture that depend on a rectangle of `in`, which lies inside it: all others stay as they are when it changes. */
+struct rect image_scale_reach(struct rect rect, int in_width, int in_height, int out_width, int out_height);
 
 #endif

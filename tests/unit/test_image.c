@@ -194,6 +194,46 @@ static void test_scale_up_repeats(void **state)
 	free(out.pixels);
 }
 
+/* One change of a random picture: the part that depends on it, scaled alone, makes the scaled picture whole again. */
+static void check_part(int in_w, int in_h, int out_w, int out_h)
+{
+	struct image in = image_of(in_w, in_h), before = image_of(out_w, out_h), after = image_of(out_w, out_h);
+	struct rect rect = {rand() % in_w, rand() % in_h, 1, 1}, reach;
+
+	rect.width += rand() % (in_w - rect.x);
+	rect.height += rand() % (in_h - rect.y);
+	for (int i = 0; i < in_w * in_h; i++)
+		in.pixels[i] = (uint32_t)rand() & 0xFFFFFF;
+	image_scale(&in, &before);
+	for (int row = rect.y; row < rect.y + rect.height; row++)
+		for (int column = rect.x; column < rect.x + rect.width; column++)
+			in.pixels[row * in_w + column] ^= 0xFFFFFF;
+	image_scale(&in, &after);
+	reach = image_scale_reach(rect, in_w, in_h, out_w, out_h);
+	assert_true(reach.x >= 0 && reach.y >= 0 && reach.width > 0 && reach.height > 0);
+	assert_true(reach.x + reach.width <= out_w && reach.y + reach.height <= out_h);
+	struct image part = image_of(reach.width, reach.height);
+
+	image_scale_part(&in, out_w, out_h, reach.x, reach.y, &part);
+	for (int row = 0; row < part.height; row++)
+		memcpy(&before.pixels[(reach.y + row) * out_w + reach.x], &part.pixels[row * part.width],
+		       (size_t)part.width * sizeof(*part.pixels));
+	assert_memory_equal(before.pixels, after.pixels, (size_t)out_w * (size_t)out_h * sizeof(*after.pixels));
+	free(in.pixels);
+	free(before.pixels);
+	free(after.pixels);
+	free(part.pixels);
+}
+
+static void test_scale_of_a_part(void **state)
+{
+	(void)state;
+	srand(7);
+	for (int i = 0; i < 300; i++)
+		check_part(1 + rand() % 90, 1 + rand() % 90, 1 + rand() % 90, 1 + rand() % 90);
+	check_part(1280, 800, 1024, 640);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -201,6 +241,7 @@ int main(void)
 		cmocka_unit_test(test_blend_does_not_overflow), cmocka_unit_test(test_blend_is_clipped),
 		cmocka_unit_test(test_scale_is_the_mean),       cmocka_unit_test(test_scale_weighs_parts),
 		cmocka_unit_test(test_scale_keeps_plain_colour), cmocka_unit_test(test_scale_up_repeats),
+		cmocka_unit_test(test_scale_of_a_part),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
