@@ -3,57 +3,15 @@
  * Pictures: capture, pointer, scale, encoding; the last one is kept.
  */
 #include <string.h>
-#include <xcb/xfixes.h>
 
+#include "display/cursor.h"
 #include "display/encode.h"
 #include "display/screen.h"
 #include "session/base/base64.h"
 #include "session/base/space.h"
 #include "session/base/util.h"
 
-/* The pointer as the server has it now; it counts as a new frame when it is not where or what it was. */
-static int look_at_cursor(struct display *display, xcb_xfixes_get_cursor_image_reply_t **cursor, struct err *e)
-{
-	xcb_xfixes_get_cursor_image_reply_t *reply;
-	void *got = NULL;
-
-	if (display->x->lost)
-		return err_set(e, ERR_GONE, NULL, "the display of this session is gone");
-	if (xconn_reply(display->x, xcb_xfixes_get_cursor_image(display->x->xcb).sequence, &got, e) < 0)
-		return -1;
-	reply = got;
-	/* The sizes are the server's word, the length is what was read. */
-	if ((uint64_t)reply->width * reply->height > reply->length) {
-		free(got);
-		return err_set(e, ERR_INTERNAL, NULL, "the display sent a cursor that is cut off");
-	}
-	if (reply->cursor_serial != display->cursor_serial || reply->x != display->cursor_x || reply->y != display->cursor_y) {
-		display->cursor_serial = reply->cursor_serial;
-		display->cursor_x = reply->x;
-		display->cursor_y = reply->y;
-		display->frame++;
-	}
-	*cursor = reply;
-	return 0;
-}
-
-int display_pointer(struct display *display, int *x, int *y, struct err *e)
-{
-	const xcb_query_pointer_reply_t *reply;
-	auto_free void *got = NULL;
-
-	if (display->x->lost)
-		return err_set(e, ERR_GONE, NULL, "the display of this session is gone");
-	if (xconn_reply(display->x, xcb_query_pointer(display->x->xcb, display->x->root).sequence, &got, e) < 0)
-		return -1;
-	reply = got;
-	*x = reply->root_x;
-	*y = reply->root_y;
-	return 0;
-}
-
-/* Fields that are left out become what they stand for, so that requests can be compared. */
-static struct display_request complete(const struct display *display, const struct display_request *asked)
+struct display_request screen_complete(const struct display *display, const struct display_request *asked)
 {
 	struct display_request request = *asked;
 
@@ -73,14 +31,6 @@ static bool same_request(const struct display_request *a, const struct display_r
 {
 	return a->x == b->x && a->y == b->y && a->width == b->width && a->height == b->height && a->out_width == b->out_width &&
 	       a->out_height == b->out_height && a->no_cursor == b->no_cursor;
-}
-
-static void draw_cursor(struct image *image, const struct display_request *request, xcb_xfixes_get_cursor_image_reply_t *cursor)
-{
-	struct image over = {
-		.width = cursor->width, .height = cursor->height, .stride = cursor->width, .pixels = xcb_xfixes_get_cursor_image_cursor_image(cursor)};
-
-	image_blend(image, &over, cursor->x - cursor->xhot - request->x, cursor->y - cursor->yhot - request->y);
 }
 
 static int encode_scaled(const struct image *image, const struct display_request *request, struct display_picture *out, struct err *e)
@@ -111,7 +61,7 @@ static int take(struct display *display, const struct display_request *request, 
 	if (screen_capture(display, request->x, request->y, request->width, request->height, &image, e) < 0)
 		return -1;
 	if (cursor)
-		draw_cursor(&image, request, cursor);
+		cursor_draw(cursor, &image, request->x, request->y);
 	rc = encode_scaled(&image, request, &picture, e);
 	free(image.pixels);
 	if (rc < 0)
@@ -135,7 +85,7 @@ static int look(struct display *display, const struct display_request *request, 
 	struct display_picture picture;
 
 	/* Either way a round trip: changes that the server has told until now are known after it. */
-	if (request->no_cursor ? xconn_sync(display->x, e) < 0 : look_at_cursor(display, &cursor, e) < 0)
+	if (request->no_cursor ? xconn_sync(display->x, e) < 0 : cursor_look(display, &cursor, e) < 0)
 		return -1;
 	if (display->last.bytes && display->last.frame == display->frame && same_request(&display->last_request, request)) {
 		*out = copy_of(&display->last);
@@ -152,16 +102,13 @@ static int look(struct display *display, const struct display_request *request, 
 
 int display_picture(struct display *display, const struct display_request *asked, struct display_picture *out, struct err *e)
 {
-	struct display_request request = complete(display, asked);
+	struct display_request request = screen_complete(display, asked);
 	int rc;
 
-	while (display->looking)
-		if (co_wait_event(&display->looked, CO_FOREVER, e) < 0)
-			return -1;
-	display->looking = true;
+	if (screen_begin_look(display, e) < 0)
+		return -1;
 	rc = look(display, &request, out, e);
-	display->looking = false;
-	co_signal(&display->looked);
+	screen_end_look(display);
 	return rc;
 }
 

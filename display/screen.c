@@ -260,3 +260,18 @@ int screen_capture(struct display *display, int x, int y, int width, int height,
 	*image = taken;
 	return 0;
 }
+
+int screen_begin_look(struct display *display, struct err *e)
+{
+	while (display->looking)
+		if (co_wait_event(&display->looked, CO_FOREVER, e) < 0)
+			return -1;
+	display->looking = true;
+	return 0;
+}
+
+void screen_end_look(struct display *display)
+{
+	display->looking = false;
+	co_signal(&display->looked);
+}

@@ -64,4 +64,11 @@ int screen_take_damage(struct display *display, struct err *e);
 /* Copies a region of the screen, without pointer, into private memory: image->pixels is malloced and the caller's. */
 int screen_capture(struct display *display, int x, int y, int width, int height, struct image *image, struct err *e);
 
+/* Only one looks at a time: waits for its turn, which screen_end_look ends. ERR_CANCELLED. */
+int screen_begin_look(struct display *display, struct err *e);
+void screen_end_look(struct display *display);
+
+/* Fields that are left out become what they stand for, so that requests can be compared. */
+struct display_request screen_complete(const struct display *display, const struct display_request *asked);
+
 #endif
