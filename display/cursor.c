@@ -2,6 +2,8 @@
 /* The pointer. */
 #include "display/cursor.h"
 
+#include "session/base/util.h"
+
 int cursor_look(struct display *display, xcb_xfixes_get_cursor_image_reply_t **cursor, struct err *e)
 {
 	xcb_xfixes_get_cursor_image_reply_t *reply;
