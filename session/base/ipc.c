@@ -12,6 +12,8 @@
 #include "session/base/limits.h"
 #include "session/base/util.h"
 
+#define BURST_FRAMES 8 /* that are handed to the kernel at a time */
+
 union fd_control {
 	char bytes[CMSG_SPACE(sizeof(int) * IPC_MAX_FDS)];
 	struct cmsghdr align;
@@ -278,19 +280,88 @@ static void append(struct ipc_stream *stream, const void *data, size_t len)
 	stream->out_len += len;
 }
 
-void ipc_stream_send(struct ipc_stream *stream, uint16_t kind, uint16_t flags, const void *data, size_t len)
+/* Frames that go out together. */
+struct burst {
+	struct ipc_frame_head heads[BURST_FRAMES];
+	struct iovec parts[2 * BURST_FRAMES];
+	size_t n_frames;
+};
+
+/* How much of it the kernel takes at once; what may be wrong shows when the queue is flushed. */
+static size_t send_now(const struct ipc_stream *stream, struct burst *burst)
 {
-	struct ipc_frame_head head = {.length = (uint32_t)len, .kind = kind, .flags = flags};
+	struct msghdr msg = {.msg_iov = burst->parts, .msg_iovlen = 2 * burst->n_frames};
+	ssize_t n = sendmsg(stream->fd, &msg, MSG_DONTWAIT | MSG_NOSIGNAL);
+
+	return n > 0 ? (size_t)n : 0;
+}
+
+/* The queue has what the kernel does not take. */
+static void send_burst(struct ipc_stream *stream, struct burst *burst)
+{
+	size_t sent = stream->out_len == 0 ? send_now(stream, burst) : 0;
+
+	for (size_t i = 0; i < 2 * burst->n_frames; i++) {
+		size_t gone = sent < burst->parts[i].iov_len ? sent : burst->parts[i].iov_len;
+
+		if (gone < burst->parts[i].iov_len)
+			append(stream, (const char *)burst->parts[i].iov_base + gone, burst->parts[i].iov_len - gone);
+		sent -= gone;
+	}
+	burst->n_frames = 0;
+	if (stream->out_len > 0 && !stream->want_write)
+		flush_out(stream);
+}
+
+static void add_frame(struct ipc_stream *stream, struct burst *burst, uint16_t kind, uint16_t flags, const void *data, size_t len)
+{
+	struct ipc_frame_head *head = &burst->heads[burst->n_frames];
+	struct iovec *parts = &burst->parts[2 * burst->n_frames];
 
 	if (len > LIMIT_FRAME_BYTES)
 		DIE("a frame of %zu bytes", len);
-	if (stream->broken || stream->destroyed || stream->deaf)
+	*head = (struct ipc_frame_head){.length = (uint32_t)len, .kind = kind, .flags = flags};
+	parts[0] = (struct iovec){.iov_base = head, .iov_len = sizeof(*head)};
+	parts[1] = (struct iovec){.iov_len = len};
+	/* sendmsg does not write through iov_base, but its type cannot say so. */
+	memcpy(&parts[1].iov_base, &data, sizeof(data));
+	if (++burst->n_frames == BURST_FRAMES)
+		send_burst(stream, burst);
+}
+
+static bool is_over(const struct ipc_stream *stream)
+{
+	return stream->broken || stream->destroyed || stream->deaf;
+}
+
+void ipc_stream_send(struct ipc_stream *stream, uint16_t kind, uint16_t flags, const void *data, size_t len)
+{
+	struct burst burst = {.n_frames = 0};
+
+	if (is_over(stream))
 		return;
-	append(stream, &head, sizeof(head));
-	if (len > 0)
-		append(stream, data, len);
-	if (!stream->want_write)
-		flush_out(stream);
+	add_frame(stream, &burst, kind, flags, data, len);
+	send_burst(stream, &burst);
+}
+
+void ipc_stream_send_message(struct ipc_stream *stream, const struct ipc_message *message)
+{
+	struct burst burst = {.n_frames = 0};
+	const char *body = message->body;
+	size_t left = message->body_len;
+
+	if (is_over(stream))
+		return;
+	add_frame(stream, &burst, message->kind, body ? message->more : 0, message->head, message->head_len);
+	while (body && !is_over(stream)) {
+		size_t n = left < LIMIT_FRAME_BYTES ? left : LIMIT_FRAME_BYTES;
+
+		left -= n;
+		add_frame(stream, &burst, message->body_kind, left > 0 ? message->more : 0, body, n);
+		body = left > 0 ? body + n : NULL;
+	}
+	if (burst.n_frames > 0 && !is_over(stream))
+		send_burst(stream, &burst);
 }
 
 size_t ipc_stream_queued(const struct ipc_stream *stream)

@@ -51,8 +51,21 @@ struct ipc_stream_ops {
 /* Takes the descriptor (also on failure is it closed by ipc_stream_destroy only). */
 struct ipc_stream *ipc_stream_create(struct loop *loop, int fd, const struct ipc_stream_ops *ops, void *arg);
 void ipc_stream_destroy(struct ipc_stream *stream);
-/* Queues one frame (copied). len at most LIMIT_FRAME_BYTES. */
+/* Sends one frame; what the kernel does not take now is copied. len at most LIMIT_FRAME_BYTES. */
 void ipc_stream_send(struct ipc_stream *stream, uint16_t kind, uint16_t flags, const void *data, size_t len);
+
+/* A frame and the body that belongs to it, in as many frames as it needs. All borrowed. */
+struct ipc_message {
+	uint16_t kind, body_kind;
+	uint16_t more;    /* the flag of each frame but the last */
+	const void *head; /* of the first one */
+	size_t head_len;  /* at most LIMIT_FRAME_BYTES */
+	const void *body; /* NULL: the first frame is all; of no length: one empty frame */
+	size_t body_len;
+};
+
+/* Sends them in one go, so that the peer wakes once: as ipc_stream_send. */
+void ipc_stream_send_message(struct ipc_stream *stream, const struct ipc_message *message);
 size_t ipc_stream_queued(const struct ipc_stream *stream);
 void ipc_stream_pause(struct ipc_stream *stream, bool paused);
 

@@ -350,15 +350,8 @@ static void send_call(struct stage_reply *link, const struct stage_call *call)
 	if (!text)
 		DIE("a call has no text");
 	link->state = LINK_CALLED;
-	ipc_stream_send(link->stream, LINK_CALL, call->body ? LINK_MORE : 0, text, strlen(text));
-	if (!call->body)
-		return;
-	for (size_t at = 0, n; at == 0 || at < call->body_len; at += n) {
-		n = call->body_len - at < LIMIT_FRAME_BYTES ? call->body_len - at : LIMIT_FRAME_BYTES;
-		ipc_stream_send(link->stream, LINK_DATA, at + n < call->body_len ? LINK_MORE : 0, call->body + at, n);
-		if (n == 0)
-			break;
-	}
+	ipc_stream_send_message(link->stream, &(struct ipc_message){.kind = LINK_CALL, .body_kind = LINK_DATA, .more = LINK_MORE, .head = text,
+	                                                            .head_len = strlen(text), .body = call->body, .body_len = call->body_len});
 }
 
 int stage_call(struct stage *stage, const struct stage_call *call, int64_t deadline_ms, struct stage_reply **reply, struct err *e)

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/param.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -160,12 +159,19 @@ static void on_drained(void *arg)
 
 static const struct ipc_stream_ops stream_ops = {.frame = on_frame, .closed = on_closed, .drained = on_drained};
 
-static void send_envelope(struct connection *connection, uint16_t kind, uint16_t flags, const json_t *envelope)
+static char *text_of(const json_t *envelope)
 {
-	auto_free char *text = json_dumps(envelope, JSON_COMPACT);
+	char *text = json_dumps(envelope, JSON_COMPACT);
 
 	if (!text)
 		DIE("an envelope that is no JSON");
+	return text;
+}
+
+static void send_envelope(struct connection *connection, uint16_t kind, uint16_t flags, const json_t *envelope)
+{
+	auto_free char *text = text_of(envelope);
+
 	ipc_stream_send(connection->stream, kind, flags, text, strlen(text));
 }
 
@@ -224,21 +230,16 @@ void call_reply(struct call *call, int status, const char *media_type, const jso
 {
 	json_auto_t *envelope = json_pack("{s:i,s:s,s:O*,s:O*}", "status", status, "type", media_type, "headers", headers,
 	                                  "counts", call->counts);
-	const char *bytes = body;
+	auto_free char *text = text_of(envelope);
+	const struct ipc_message message = {.kind = LINK_REPLY, .body_kind = LINK_DATA, .more = LINK_MORE, .head = text,
+	                                    .head_len = strlen(text), .body = len > 0 ? body : NULL, .body_len = len};
 
 	if (call->answered)
 		DIE("the call %s was answered twice", call->name);
 	call->answered = true;
 	call->status = status;
-	if (!call->connection)
-		return;
-	send_envelope(call->connection, LINK_REPLY, len > 0 ? LINK_MORE : 0, envelope);
-	for (size_t at = 0; at < len;) {
-		size_t n = MIN(len - at, (size_t)LIMIT_FRAME_BYTES);
-
-		ipc_stream_send(call->connection->stream, LINK_DATA, at + n < len ? LINK_MORE : 0, bytes + at, n);
-		at += n;
-	}
+	if (call->connection)
+		ipc_stream_send_message(call->connection->stream, &message);
 }
 
 void call_reply_json(struct call *call, int status, const json_t *value)

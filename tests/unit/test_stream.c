@@ -190,6 +190,69 @@ static void test_frames(void **state)
 	finish(&to);
 }
 
+/* What came of one message. */
+struct message_end {
+	size_t n_frames, bytes;
+	bool ended; /* a frame without the flag came */
+	unsigned char *expect;
+	uint16_t kind;
+};
+
+static int on_message_frame(void *arg, uint16_t kind, uint16_t flags, const void *data, size_t len)
+{
+	struct message_end *end = arg;
+
+	assert_false(end->ended);
+	assert_int_equal(kind, end->n_frames == 0 ? 7 : 8);
+	if (end->n_frames++ == 0) {
+		assert_int_equal(len, 4);
+		assert_memory_equal(data, "head", 4);
+	} else {
+		assert_memory_equal(data, end->expect + end->bytes, len);
+		end->bytes += len;
+	}
+	assert_int_equal(flags & ~2, 0);
+	end->ended = !(flags & 2);
+	return 0;
+}
+
+/* A head and its body, of any length, arrive as they were sent, and only the last frame says that it is the last. */
+static void test_message(void **state)
+{
+	static const struct {
+		bool has_body;
+		size_t len, n_frames;
+	} cases[] = {
+		{false, 0, 1}, {true, 0, 2}, {true, 1, 2}, {true, LIMIT_FRAME_BYTES, 2}, {true, LIMIT_FRAME_BYTES + 1, 3},
+		{true, 7 * LIMIT_FRAME_BYTES, 8}, {true, 7 * LIMIT_FRAME_BYTES + 1, 9}, {true, 20 * LIMIT_FRAME_BYTES + 5, 22},
+	};
+	static const struct ipc_stream_ops message_ops = {.frame = on_message_frame, .closed = on_closed};
+	struct links *l = *state;
+	struct end from;
+	struct message_end to = {.n_frames = 0};
+	auto_free unsigned char *body = util_alloc(cases[ARRAY_LEN(cases) - 1].len);
+	struct ipc_stream *stream = ipc_stream_create(l->loop, steal_fd(&l->peer), &message_ops, &to);
+
+	begin(l, &from);
+	for (size_t i = 0; i < cases[ARRAY_LEN(cases) - 1].len; i++)
+		body[i] = (unsigned char)(i * 2654435761U >> 24);
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		const struct ipc_message message = {.kind = 7, .body_kind = 8, .more = 2, .head = "head", .head_len = 4,
+		                                    .body = cases[i].has_body ? body : NULL, .body_len = cases[i].len};
+
+		to = (struct message_end){.expect = body};
+		ipc_stream_send_message(from.stream, &message);
+		for (int turn = 0; turn < 10000 && !to.ended; turn++)
+			turns(l, 1);
+		assert_true(to.ended);
+		assert_int_equal(to.bytes, cases[i].len);
+		assert_int_equal(to.n_frames, cases[i].n_frames);
+		assert_int_equal(ipc_stream_queued(from.stream), 0);
+	}
+	ipc_stream_destroy(stream);
+	finish(&from);
+}
+
 /* However the bytes arrive. */
 static void test_frame_in_pieces(void **state)
 {
@@ -494,6 +557,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_frames),
+		TEST(test_message),
 		TEST(test_frame_in_pieces),
 		TEST(test_back_pressure),
 		TEST(test_hostile_length),
