@@ -46,7 +46,7 @@ int input_create(struct input **input, struct xconn *x, const struct input_ops *
 	if (ops)
 		made->ops = *ops;
 	made->hands.x = x;
-	made->pointer = (struct pointer){.x = x, .hands = &made->hands, .ping = &made->keyboard.ping};
+	made->pointer = (struct pointer){.x = x, .hands = &made->hands, .wm = &made->keyboard.ping.wm};
 	if (keyboard_init(&made->keyboard, x, &made->hands, e) < 0) {
 		free(made);
 		return -1;
@@ -164,6 +164,8 @@ static int settle_focus(struct input *input, struct err *e)
 	const struct cause *cause = input->cause;
 	bool seen = false;
 
+	if (pointer_confirm(&input->pointer, e) < 0)
+		return -1;
 	input->cause = NULL;
 	if (!cause)
 		return 0;
@@ -187,13 +189,16 @@ static int begin_chord(struct input *input, const json_t *args, struct chord *ch
 	return 0;
 }
 
-/* The place that an action names, or where the pointer is. */
+/* The place that an action names, in *at; NULL for none, which is where the pointer is. */
+static const struct pointer_point *given_place(const json_t *args, struct pointer_point *at)
+{
+	*at = (struct pointer_point){(int)form_int(args, "x", 0), (int)form_int(args, "y", 0)};
+	return json_object_get(args, "x") ? at : NULL;
+}
+
 static int place_of(struct input *input, const json_t *args, struct pointer_point *at, struct err *e)
 {
-	if (!json_object_get(args, "x"))
-		return pointer_position(&input->pointer, at, e);
-	*at = (struct pointer_point){(int)form_int(args, "x", 0), (int)form_int(args, "y", 0)};
-	return 0;
+	return given_place(args, at) ? 0 : pointer_position(&input->pointer, at, e);
 }
 
 static unsigned int button_of(const json_t *args)
@@ -209,19 +214,29 @@ static int hold(struct input *input, const json_t *args, struct grip *grip, stru
 	*grip = (struct grip){0};
 	if (chord_of(args, "hold", &chord, e) < 0)
 		return -1;
-	return chord.n > 0 ? keyboard_press(&input->keyboard, &chord, grip, e) : 0;
+	if (chord.n == 0)
+		return 0;
+	return pointer_confirm(&input->pointer, e) < 0 ? -1 : keyboard_press(&input->keyboard, &chord, grip, e);
 }
 
-/* Lets the keys go and waits for the display; the action's own failure, if any, stands. */
+/* Lets the keys go, if there are any, and waits for the display; the action's own failure, if any, stands. A click that the keys belong to
+ * has them until the window under it gets it. */
 static int finish(struct input *input, const struct grip *grip, int rc, struct err *e)
 {
-	int synced;
+	struct err *reason = rc == 0 ? e : NULL;
 
-	keyboard_let_go(&input->keyboard, grip);
+	if (grip->n == 0)
+		return rc;
 	co_shield();
-	synced = xconn_sync(input->x, rc == 0 ? e : NULL);
+	if (pointer_confirm(&input->pointer, reason) < 0) {
+		rc = -1;
+		reason = NULL;
+	}
+	keyboard_let_go(&input->keyboard, grip);
+	if (xconn_sync(input->x, reason) < 0)
+		rc = -1;
 	co_unshield();
-	return rc < 0 ? rc : synced;
+	return rc;
 }
 
 /* Waiting so long would break the call's limit: said before anything is pressed. */
@@ -263,9 +278,7 @@ static int run_move(struct action_run *run, struct err *e)
 	struct input *input = run->home;
 	struct pointer_point at;
 
-	if (place_of(input, run->args, &at, e) < 0)
-		return -1;
-	return pointer_move(&input->pointer, at, e);
+	return place_of(input, run->args, &at, e) < 0 ? -1 : pointer_move(&input->pointer, at, e);
 }
 
 static const struct field button_fields[] = {
@@ -277,11 +290,10 @@ static const struct field button_fields[] = {
 static int press_or_release(struct action_run *run, bool down, struct err *e)
 {
 	struct input *input = run->home;
+	struct pointer_point at;
 
-	if (json_object_get(run->args, "x") && run_move(run, e) < 0)
-		return -1;
 	note_cause(input, &CLICK);
-	return pointer_button(&input->pointer, button_of(run->args), down, e);
+	return pointer_button(&input->pointer, button_of(run->args), down, given_place(run->args, &at), e);
 }
 
 static int run_mouse_down(struct action_run *run, struct err *e)
@@ -343,14 +355,13 @@ static const struct field scroll_fields[] = {
 static int run_scroll(struct action_run *run, struct err *e)
 {
 	struct input *input = run->home;
+	struct pointer_point at;
 	struct grip grip;
 	int rc;
 
-	if (json_object_get(run->args, "x") && run_move(run, e) < 0)
-		return -1;
 	if (hold(input, run->args, &grip, e) < 0)
 		return -1;
-	rc = pointer_scroll(&input->pointer, form_int(run->args, "dx", 0), form_int(run->args, "dy", 0), e);
+	rc = pointer_scroll(&input->pointer, given_place(run->args, &at), form_int(run->args, "dx", 0), form_int(run->args, "dy", 0), e);
 	return finish(input, &grip, rc, e);
 }
 
@@ -391,7 +402,8 @@ static int run_key_up(struct action_run *run, struct err *e)
 	struct input *input = run->home;
 	struct chord chord;
 
-	if (chord_of(run->args, "keys", &chord, e) < 0 || keyboard_release(&input->keyboard, &chord, e) < 0)
+	if (chord_of(run->args, "keys", &chord, e) < 0 || pointer_confirm(&input->pointer, e) < 0 ||
+	    keyboard_release(&input->keyboard, &chord, e) < 0)
 		return -1;
 	return xconn_sync(input->x, e);
 }

@@ -5,15 +5,28 @@
 #include <stdlib.h>
 #include <sys/param.h>
 
+#include "session/base/limits.h"
 #include "session/base/util.h"
 
 enum { WHEEL_UP = 4, WHEEL_DOWN = 5, WHEEL_LEFT = 6, WHEEL_RIGHT = 7 };
+
+int pointer_confirm(struct pointer *pointer, struct err *e)
+{
+	if (pointer->heard_ms == 0)
+		return 0;
+	if (wm_hear(pointer->wm, pointer->heard_ms, e) < 0)
+		return -1;
+	pointer->heard_ms = 0;
+	return 0;
+}
 
 int pointer_position(struct pointer *pointer, struct pointer_point *at, struct err *e)
 {
 	auto_free xcb_query_pointer_reply_t *reply = NULL;
 	struct xconn *x = pointer->x;
 
+	if (pointer_confirm(pointer, e) < 0)
+		return -1;
 	if (x->lost)
 		return xconn_sync(x, e);
 	if (xconn_reply(x, xcb_query_pointer(x->xcb, x->root).sequence, (void **)&reply, e) < 0)
@@ -24,6 +37,8 @@ int pointer_position(struct pointer *pointer, struct pointer_point *at, struct e
 
 int pointer_move(struct pointer *pointer, struct pointer_point to, struct err *e)
 {
+	if (pointer_confirm(pointer, e) < 0)
+		return -1;
 	hands_move(pointer->hands, to.x_px, to.y_px);
 	return xconn_sync(pointer->x, e);
 }
@@ -44,7 +59,7 @@ static bool is_near_last(const struct pointer *pointer, unsigned int button, str
 
 int pointer_settle(struct pointer *pointer, unsigned int button, struct pointer_point at, struct err *e)
 {
-	if (refuse_held(pointer, button, e) < 0)
+	if (refuse_held(pointer, button, e) < 0 || pointer_confirm(pointer, e) < 0)
 		return -1;
 	if (!is_near_last(pointer, button, at) || util_now_ms() >= pointer->last_press.free_ms)
 		return 0;
@@ -64,41 +79,51 @@ static void note_press(struct pointer *pointer, unsigned int button, struct poin
 	pointer->last_press.free_ms = now_ms + POINTER_DOUBLE_MS * (second ? 2 : 1);
 }
 
-/* Presses, and waits until the window manager has let the press go on. */
-static int press(struct pointer *pointer, unsigned int button, struct pointer_point at, struct err *e)
+/* Presses, and asks the window manager, whose answer pointer_confirm waits for. All presses before it are confirmed. */
+static void press(struct pointer *pointer, unsigned int button)
 {
-	int rc;
-
 	hands_button(pointer->hands, button, true);
-	rc = ping_wait_wm(pointer->ping, e);
+	wm_ask(pointer->wm);
+	pointer->heard_ms = util_now_ms() + LIMIT_WM_MS;
+}
+
+/* Waits until the display has taken a press, whose time counts from then on. */
+static int take_press(struct pointer *pointer, unsigned int button, struct pointer_point at, struct err *e)
+{
+	int rc = xconn_sync(pointer->x, e);
+
 	note_press(pointer, button, at);
 	return rc;
 }
 
 int pointer_click(struct pointer *pointer, unsigned int button, int count, struct pointer_point at, struct err *e)
 {
-	int rc = 0;
-
 	hands_move(pointer->hands, at.x_px, at.y_px);
-	for (int i = 0; i < count && rc == 0; i++) {
-		hands_button(pointer->hands, button, true);
+	for (int i = 0; i < count; i++) {
+		if (pointer_confirm(pointer, e) < 0)
+			return -1;
+		press(pointer, button);
 		hands_button(pointer->hands, button, false);
-		rc = ping_wait_wm(pointer->ping, e);
-		note_press(pointer, button, at);
+		if (take_press(pointer, button, at, e) < 0)
+			return -1;
 	}
-	return rc;
+	return 0;
 }
 
-int pointer_button(struct pointer *pointer, unsigned int button, bool down, struct err *e)
+int pointer_button(struct pointer *pointer, unsigned int button, bool down, const struct pointer_point *at, struct err *e)
 {
-	struct pointer_point at;
+	struct pointer_point here;
 
-	if (pointer_position(pointer, &at, e) < 0)
+	if (pointer_confirm(pointer, e) < 0 || (down && !at && pointer_position(pointer, &here, e) < 0))
 		return -1;
-	if (down)
-		return press(pointer, button, at, e);
-	hands_button(pointer->hands, button, false);
-	return xconn_sync(pointer->x, e);
+	if (at)
+		hands_move(pointer->hands, at->x_px, at->y_px);
+	if (!down) {
+		hands_button(pointer->hands, button, false);
+		return xconn_sync(pointer->x, e);
+	}
+	press(pointer, button);
+	return take_press(pointer, button, at ? *at : here, e);
 }
 
 /* The longer side: what the motions of a drag are shared out by. */
@@ -169,12 +194,16 @@ int pointer_drag(struct pointer *pointer, unsigned int button, const struct poin
 	int rc;
 
 	*reached = 0;
-	if (refuse_held(pointer, button, e) < 0)
+	if (refuse_held(pointer, button, e) < 0 || pointer_confirm(pointer, e) < 0)
 		return -1;
 	drag.step_ms = moving_ms >= POINTER_MIN_STEPS * POINTER_STEP_MS ? POINTER_STEP_MS : moving_ms / POINTER_MIN_STEPS;
 	hands_move(pointer->hands, path[0].x_px, path[0].y_px);
 	*reached = 1;
-	rc = press(pointer, button, path[0], e);
+	press(pointer, button);
+	rc = take_press(pointer, button, path[0], e);
+	/* The server folds motions that it holds back. */
+	if (rc == 0)
+		rc = pointer_confirm(pointer, e);
 	if (rc == 0)
 		rc = move_path(&drag, path, n_points, moving_ms, reached, e);
 	if (rc == 0 && end_ms > util_now_ms())
@@ -184,20 +213,26 @@ int pointer_drag(struct pointer *pointer, unsigned int button, const struct poin
 	return rc == 0 ? xconn_sync(pointer->x, e) : -1;
 }
 
+/* Sends and waits after each full POINTER_CHUNK alone. */
 static int turn(struct pointer *pointer, unsigned int button, long notches, struct err *e)
 {
-	for (long i = 0; i < notches; i++) {
+	for (long i = 1; i <= notches; i++) {
 		hands_button(pointer->hands, button, true);
 		hands_button(pointer->hands, button, false);
-		if ((i + 1) % POINTER_CHUNK == 0 && xconn_sync(pointer->x, e) < 0)
+		if (i % POINTER_CHUNK == 0 && xconn_sync(pointer->x, e) < 0)
 			return -1;
 	}
-	return xconn_sync(pointer->x, e);
+	return 0;
 }
 
-int pointer_scroll(struct pointer *pointer, long dx, long dy, struct err *e)
+int pointer_scroll(struct pointer *pointer, const struct pointer_point *at, long dx, long dy, struct err *e)
 {
-	if (turn(pointer, dy < 0 ? WHEEL_UP : WHEEL_DOWN, labs(dy), e) < 0)
+	if (pointer_confirm(pointer, e) < 0)
 		return -1;
-	return turn(pointer, dx < 0 ? WHEEL_LEFT : WHEEL_RIGHT, labs(dx), e);
+	if (at)
+		hands_move(pointer->hands, at->x_px, at->y_px);
+	if (turn(pointer, dy < 0 ? WHEEL_UP : WHEEL_DOWN, labs(dy), e) < 0 ||
+	    turn(pointer, dx < 0 ? WHEEL_LEFT : WHEEL_RIGHT, labs(dx), e) < 0)
+		return -1;
+	return xconn_sync(pointer->x, e);
 }

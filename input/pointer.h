@@ -2,12 +2,16 @@
 /*
  * The pointer: clicks, drags, the wheel. All coordinates are native pixels. Everything waits for the X server before it returns, and must
  * run in a coroutine; errors are those of xconn_reply where nothing else is said. One thread.
+ *
+ * The window manager takes each press first, to focus the window under it, and the server holds the pointer's later events back until it
+ * lets them go on. Its answer is asked for with the press and waited for only before the next thing that depends on it: whatever the
+ * pointer does next, and keys, which the server does not hold back.
  */
 #ifndef INPUT_POINTER_H
 #define INPUT_POINTER_H
 
 #include "input/hands.h"
-#include "input/ping.h"
+#include "session/base/wm.h"
 
 /*
  * Two clicks are two single clicks, however fast they come: one that an app could take for a part of a double or triple click (same
@@ -24,7 +28,8 @@
 struct pointer {
 	struct xconn *x;
 	struct hands *hands;
-	struct ping *ping; /* for its barrier through the window manager */
+	struct wm *wm;
+	int64_t heard_ms; /* until then the window manager is waited for; 0: it has let all presses go on */
 	struct {
 		unsigned int button; /* 0: there was none */
 		int x_px, y_px;
@@ -37,6 +42,9 @@ struct pointer_point {
 	int x_px, y_px;
 };
 
+/* Returns when the window manager has let every press so far go on, or LIMIT_WM_MS after the last one. Keys come after this. */
+int pointer_confirm(struct pointer *pointer, struct err *e);
+
 /* Where the pointer is. */
 int pointer_position(struct pointer *pointer, struct pointer_point *at, struct err *e);
 
@@ -45,12 +53,12 @@ int pointer_move(struct pointer *pointer, struct pointer_point to, struct err *e
 /* Waits as the rule above says before a click at this place. ERR_CONFLICT when the button is held. */
 int pointer_settle(struct pointer *pointer, unsigned int button, struct pointer_point at, struct err *e);
 
-/* Moves to the place and presses and releases count times, each in one write; pointer_settle comes before it. The window manager has let
- * each press go on when this returns. */
+/* Moves to the place and presses and releases count times, each in one write; pointer_settle comes before it. One round trip for a single
+ * click. */
 int pointer_click(struct pointer *pointer, unsigned int button, int count, struct pointer_point at, struct err *e);
 
-/* Presses or releases a button where the pointer is. */
-int pointer_button(struct pointer *pointer, unsigned int button, bool down, struct err *e);
+/* Presses or releases a button at this place; NULL: where the pointer is. */
+int pointer_button(struct pointer *pointer, unsigned int button, bool down, const struct pointer_point *at, struct err *e);
 
 /*
  * Presses at the first point, moves along straight lines through all others and releases at the last one. The motions take the first four
@@ -60,7 +68,7 @@ int pointer_button(struct pointer *pointer, unsigned int button, bool down, stru
 int pointer_drag(struct pointer *pointer, unsigned int button, const struct pointer_point *path, size_t n_points, int64_t duration_ms,
                  int64_t deadline_ms, size_t *reached, struct err *e);
 
-/* Turns the wheel where the pointer is: notches to the right and down, negative to the left and up. */
-int pointer_scroll(struct pointer *pointer, long dx, long dy, struct err *e);
+/* Turns the wheel at this place (NULL: where the pointer is): notches to the right and down, negative to the left and up. */
+int pointer_scroll(struct pointer *pointer, const struct pointer_point *at, long dx, long dy, struct err *e);
 
 #endif

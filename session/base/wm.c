@@ -53,15 +53,19 @@ void wm_send(struct xconn *x, xcb_window_t window, xcb_atom_t type, const uint32
 		               (const char *)&message);
 }
 
-int wm_wait(struct wm *wm, int64_t deadline_ms, struct err *e)
+void wm_ask(struct wm *wm)
 {
 	static const uint32_t nothing[5];
-	struct err reason = {0};
 
 	/* Any client can change the property, and what is no answer must not spoil the barrier for ever. */
 	wm->n_asked = MAX(wm->n_asked, wm->n_answers) + 1;
 	wm_send(wm->x, wm->window, wm->question, nothing);
-	xconn_flush(wm->x);
+}
+
+int wm_hear(struct wm *wm, int64_t deadline_ms, struct err *e)
+{
+	struct err reason = {0};
+
 	while (wm->n_answers < wm->n_asked && !wm->x->lost)
 		if (co_wait_event(&wm->heard, deadline_ms, &reason) < 0) {
 			if (reason.code == ERR_TIMEOUT)
@@ -71,4 +75,11 @@ int wm_wait(struct wm *wm, int64_t deadline_ms, struct err *e)
 			return -1;
 		}
 	return wm->x->lost ? xconn_sync(wm->x, e) : 0;
+}
+
+int wm_wait(struct wm *wm, int64_t deadline_ms, struct err *e)
+{
+	wm_ask(wm);
+	xconn_flush(wm->x);
+	return wm_hear(wm, deadline_ms, e);
 }

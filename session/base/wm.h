@@ -22,7 +22,11 @@ int wm_init(struct wm *wm, struct xconn *x, struct err *e);
 /* Nothing for zeroed memory. */
 void wm_finish(struct wm *wm);
 
-/* Returns when the window manager has handled all that it was sent before, or at the deadline. Errors as xconn_reply. */
+/* Asks, in order with what was sent before. Sends nothing by itself. */
+void wm_ask(struct wm *wm);
+/* Returns when all that was asked is answered, or at the deadline; at once when it was answered meanwhile. Errors as xconn_reply. */
+int wm_hear(struct wm *wm, int64_t deadline_ms, struct err *e);
+/* Both: returns when the window manager has handled all that it was sent before, or at the deadline. */
 int wm_wait(struct wm *wm, int64_t deadline_ms, struct err *e);
 
 /* Asks the window manager for something about a window, by a message of this type to the root. Sends nothing by itself. */

@@ -30,14 +30,29 @@ struct client {
 	FILE *out;
 };
 
+static void open_display(struct client *c, const char *display)
+{
+	c->dpy = XOpenDisplay(display);
+	if (!c->dpy)
+		_exit(1);
+	c->root = DefaultRootWindow(c->dpy);
+	c->ask_extents = XInternAtom(c->dpy, "_NET_REQUEST_FRAME_EXTENTS", False);
+	c->extents = XInternAtom(c->dpy, "_NET_FRAME_EXTENTS", False);
+	XSelectInput(c->dpy, c->root, SubstructureNotifyMask);
+}
+
+static void answer_extents(const struct client *c, Window window)
+{
+	static const long none[4];
+
+	XChangeProperty(c->dpy, window, c->extents, XA_CARDINAL, 32, PropModeReplace, (const unsigned char *)none, 4);
+}
+
 static void open_window(struct client *c)
 {
-	c->root = DefaultRootWindow(c->dpy);
 	c->protocols = XInternAtom(c->dpy, "WM_PROTOCOLS", False);
 	c->ping = XInternAtom(c->dpy, "_NET_WM_PING", False);
 	c->mark = XInternAtom(c->dpy, MARK, False);
-	c->ask_extents = XInternAtom(c->dpy, "_NET_REQUEST_FRAME_EXTENTS", False);
-	c->extents = XInternAtom(c->dpy, "_NET_FRAME_EXTENTS", False);
 	XSetWindowAttributes attributes = {
 		.override_redirect = True,
 		.event_mask = KeyPressMask | KeyReleaseMask | ButtonPressMask | ButtonReleaseMask | PointerMotionMask | ExposureMask,
@@ -50,7 +65,6 @@ static void open_window(struct client *c)
 		XChangeProperty(c->dpy, c->window, c->protocols, XA_ATOM, 32, PropModeReplace, (const unsigned char *)&c->ping, 1);
 	XChangeProperty(c->dpy, c->root, XInternAtom(c->dpy, "_NET_ACTIVE_WINDOW", False), XA_WINDOW, 32, PropModeReplace,
 	                (const unsigned char *)&c->window, 1);
-	XSelectInput(c->dpy, c->root, SubstructureNotifyMask);
 	XMapWindow(c->dpy, c->window);
 }
 
@@ -68,10 +82,8 @@ static void on_key(struct client *c, XKeyEvent *event)
 
 static void on_message(struct client *c, XClientMessageEvent *event)
 {
-	static const long none[4];
-
-	if (event->message_type == c->ask_extents) {
-		XChangeProperty(c->dpy, event->window, c->extents, XA_CARDINAL, 32, PropModeReplace, (const unsigned char *)none, 4);
+	if (event->message_type == c->ask_extents && c->way != EVWIN_MANAGED) {
+		answer_extents(c, event->window);
 	} else if (event->message_type == c->mark) {
 		(void)fprintf(c->out, "mark\n");
 		(void)fflush(c->out);
@@ -113,13 +125,53 @@ static void handle(struct client *c, XEvent *event)
 	}
 }
 
-static void run(const char *display, enum evwin_way way, int out)
+/* The window manager's way with a press: the server holds the pointer's events back until the press is let go on. */
+static void manage(const char *display, int ready)
 {
-	struct client c = {.way = way, .out = fdopen(out, "w"), .dpy = XOpenDisplay(display)};
+	struct client c = {0};
 	XEvent event;
 
-	if (!c.dpy || !c.out)
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	open_display(&c, display);
+	for (unsigned int button = 1; button <= 3; button++)
+		XGrabButton(c.dpy, button, AnyModifier, c.root, False, ButtonPressMask, GrabModeSync, GrabModeAsync, None, None);
+	XSync(c.dpy, False);
+	if (write(ready, "r", 1) != 1)
 		_exit(1);
+	for (;;) {
+		XNextEvent(c.dpy, &event);
+		if (event.type == ButtonPress) {
+			(void)nanosleep(&(struct timespec){.tv_nsec = EVWIN_MANAGER_MS * 1000000L}, NULL);
+			XAllowEvents(c.dpy, ReplayPointer, event.xbutton.time);
+		} else if (event.type == ClientMessage && event.xclient.message_type == c.ask_extents) {
+			answer_extents(&c, event.xclient.window);
+		}
+	}
+}
+
+static void start_manager(const char *display)
+{
+	int ends[2];
+	char byte;
+
+	if (pipe(ends) < 0)
+		_exit(1);
+	if (fork() == 0)
+		manage(display, ends[1]);
+	if (read(ends[0], &byte, 1) != 1)
+		_exit(1);
+}
+
+static void run(const char *display, enum evwin_way way, int out)
+{
+	struct client c = {.way = way, .out = fdopen(out, "w")};
+	XEvent event;
+
+	if (!c.out)
+		_exit(1);
+	if (way == EVWIN_MANAGED)
+		start_manager(display);
+	open_display(&c, display);
 	open_window(&c);
 	for (;;) {
 		XNextEvent(c.dpy, &event);

@@ -12,11 +12,14 @@
 #include <sys/types.h>
 #include <xcb/xcb.h>
 
+#define EVWIN_MANAGER_MS 30
+
 enum evwin_way {
 	EVWIN_NORMAL,
 	EVWIN_SLOW,     /* needs 2 ms for each key */
 	EVWIN_MUTE,     /* speaks _NET_WM_PING and never answers */
 	EVWIN_NO_PING,  /* does not speak _NET_WM_PING */
+	EVWIN_MANAGED,  /* beside a window manager that takes each press of a button first and lets it go on after EVWIN_MANAGER_MS */
 };
 
 struct evwin_event {

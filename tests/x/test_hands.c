@@ -215,6 +215,87 @@ static void test_mouse_down_and_up(void **state)
 	expect_nothing_held(bench);
 }
 
+/* Runs the actions one after the other, and looks until the window has got n presses and releases of buttons or keys in all; they are
+ * written to `kinds` in their order ("BbKk"), their states to `states`. */
+static void run_all(struct bench *bench, const char *const *actions, size_t n, char kinds[17], unsigned int states[16])
+{
+	size_t found = 0;
+
+	for (size_t i = 0; actions[i] || found < n; i += actions[i] != NULL) {
+		if (actions[i])
+			bench_act(bench, actions[i]);
+		else
+			bench_look(bench);
+		for (size_t k = 0; k < bench->n_events && found < 16; k++)
+			if (bench->events[k].kind != 'M') {
+				kinds[found] = bench->events[k].kind;
+				states[found++] = bench->events[k].state;
+			}
+	}
+	kinds[found] = '\0';
+}
+
+/* The window manager holds each press back; what comes after it must not come before it, and finds it as it was made. */
+static void test_nothing_overtakes_a_press(void **state)
+{
+	static const char click[] = "{\"action\":\"click\",\"x\":50,\"y\":60}";
+	static const char other[] = "{\"action\":\"click\",\"x\":350,\"y\":60,\"button\":\"right\",\"hold\":\"ctrl\"}";
+	static const char up[] = "{\"action\":\"key_up\",\"keys\":\"shift\"}";
+	static const struct {
+		const char *actions[4];
+		const char *kinds;
+		unsigned int states[8];
+	} cases[] = {
+		{{click, "{\"action\":\"key\",\"keys\":\"a\"}"}, "BbKk", {0, 256, 0, 0}},
+		{{click, "{\"action\":\"type\",\"text\":\"a\"}"}, "BbKk", {0, 256, 0, 0}},
+		{{click, "{\"action\":\"hold_key\",\"keys\":\"a\",\"duration_ms\":1}"}, "BbKk", {0, 256, 0, 0}},
+		{{click, other}, "BbKBbk", {0, 256, 0, CTRL, CTRL | 1024, CTRL}},
+		{{click, "{\"action\":\"scroll\",\"dy\":1,\"hold\":\"ctrl\"}"}, "BbKBbk", {0, 256, 0, CTRL, CTRL | 4096, CTRL}},
+		{{"{\"action\":\"key_down\",\"keys\":\"shift\"}", click, up}, "KBbk", {0, SHIFT, SHIFT | 256, SHIFT}},
+		{{"{\"action\":\"click\",\"x\":200,\"y\":300,\"count\":3}", "{\"action\":\"key\",\"keys\":\"a\"}"}, "BbBbBbKk",
+		 {0, 256, 0, 256, 0, 256, 0, 0}},
+	};
+	struct bench *bench = *state;
+	unsigned int states[16];
+	char kinds[17];
+
+	bench_use_window(bench, EVWIN_MANAGED);
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		size_t n = strlen(cases[i].kinds);
+
+		bench_act(bench, "{\"action\":\"click\",\"x\":700,\"y\":500}"); /* far away: the next press is a series of its own */
+		run_all(bench, (const char *const[]){NULL}, 2, kinds, states);
+		run_all(bench, cases[i].actions, n, kinds, states);
+		assert_string_equal(kinds, cases[i].kinds);
+		for (size_t k = 0; k < n; k++)
+			if (states[k] != cases[i].states[k])
+				fail_msg("case %zu: event %zu has state %u, not %u", i, k, states[k], cases[i].states[k]);
+	}
+}
+
+/* While the window manager holds a press back the server folds motions and knows no new place of the pointer. */
+static void test_motions_after_a_press_are_told(void **state)
+{
+	struct bench *bench = *state;
+	size_t n = 0;
+
+	bench_use_window(bench, EVWIN_MANAGED);
+	bench_act(bench, "{\"action\":\"mouse_down\",\"x\":40,\"y\":50}");
+	for (int i = 1; i <= 3; i++) {
+		auto_free char *move = util_printf("{\"action\":\"move\",\"x\":%d,\"y\":50}", 40 + i);
+
+		bench_act(bench, move);
+		for (size_t k = 0; k < bench_count(bench, 'M'); k++)
+			n += (bench_event(bench, 'M', k)->state & 256) != 0;
+	}
+	assert_int_equal(n, 3);
+	bench_act(bench, "{\"action\":\"mouse_up\"}");
+	bench_act(bench, "{\"action\":\"click\",\"x\":300,\"y\":50}");
+	bench_act(bench, "{\"action\":\"move\",\"x\":350,\"y\":70}");
+	bench_act(bench, "{\"action\":\"cursor_position\"}");
+	assert_int_equal(json_integer_value(json_object_get(bench->result, "x")), 350);
+}
+
 static void test_release(void **state)
 {
 	struct bench *bench = *state;
@@ -366,6 +447,8 @@ int main(void)
 		TEST(test_cancelled_drag_lets_go),
 		TEST(test_scroll),
 		TEST(test_mouse_down_and_up),
+		TEST(test_nothing_overtakes_a_press),
+		TEST(test_motions_after_a_press_are_told),
 		TEST(test_release),
 		TEST(test_key_up_knows_what_was_pressed),
 		TEST(test_hold_key),
