@@ -11,7 +11,7 @@
 
 /* The pointer of the value that is looked at is built here, once, and copied into its fault. */
 struct checker {
-	const struct space *space;
+	const struct bounds *bounds;
 	char path[ERR_PATH_MAX];
 	struct faults *faults;
 };
@@ -86,12 +86,23 @@ static bool is_list(const json_t *value, double min, double max)
 
 static void check_int(struct checker *c, const json_t *value, double min, double max, const char *what)
 {
-	char rule[120];
+	char rule[200];
 
 	if (json_is_integer(value) && (double)json_integer_value(value) >= min && (double)json_integer_value(value) <= max)
 		return;
 	(void)snprintf(rule, sizeof(rule), "%s must be a whole number from %.0f to %.0f", what, min, max);
 	refuse(c, value, rule);
+}
+
+/* One coordinate. Most wrong ones are of another space: the text says which this is. */
+static void check_coordinate(struct checker *c, const json_t *value, size_t axis)
+{
+	const struct space *space = &c->bounds->space, *native = &c->bounds->native;
+	char what[120];
+
+	(void)snprintf(what, sizeof(what), "in the space of %dx%d, which shows a display of %dx%d, %s", space->width_px, space->height_px,
+	               native->width_px, native->height_px, axis == 0 ? "x" : "y");
+	check_int(c, value, 0, (axis == 0 ? space->width_px : space->height_px) - 1, what);
 }
 
 static void check_number(struct checker *c, const json_t *value, double min, double max)
@@ -199,9 +210,6 @@ static void check_map(struct checker *c, const json_t *value, double max)
 
 static void check_point(struct checker *c, const void *arg, const json_t *value)
 {
-	static const char *const WHAT[2] = {"x", "y"};
-	const int size[2] = {c->space->width_px, c->space->height_px};
-
 	(void)arg;
 	if (!is_list(value, 2, 2)) {
 		refuse(c, value, "a point must be a list of two whole numbers, [x, y]");
@@ -210,7 +218,7 @@ static void check_point(struct checker *c, const void *arg, const json_t *value)
 	for (size_t i = 0; i < 2; i++) {
 		size_t old = push_index(c, i);
 
-		check_int(c, json_array_get(value, i), 0, size[i] - 1, WHAT[i]);
+		check_coordinate(c, json_array_get(value, i), i);
 		pop(c, old);
 	}
 }
@@ -255,15 +263,17 @@ const struct form form_rect = {rect_fields, ARRAY_LEN(rect_fields), NULL};
 
 static void check_rect(struct checker *c, const json_t *value)
 {
+	const struct space *space = &c->bounds->space, *native = &c->bounds->native;
 	char rule[120];
 	size_t before = c->faults->n;
 
 	check_form(c, &form_rect, value);
 	if (c->faults->n > before)
 		return;
-	(void)snprintf(rule, sizeof(rule), "it must lie inside the space of %dx%d", c->space->width_px, c->space->height_px);
-	if (form_int(value, "x", 0) + form_int(value, "width", 0) > c->space->width_px ||
-	    form_int(value, "y", 0) + form_int(value, "height", 0) > c->space->height_px)
+	(void)snprintf(rule, sizeof(rule), "it must lie inside the space of %dx%d, which shows a display of %dx%d", space->width_px,
+	               space->height_px, native->width_px, native->height_px);
+	if (form_int(value, "x", 0) + form_int(value, "width", 0) > space->width_px ||
+	    form_int(value, "y", 0) + form_int(value, "height", 0) > space->height_px)
 		refuse(c, value, rule);
 }
 
@@ -292,7 +302,7 @@ static void check_field(struct checker *c, const struct field *field, const json
 	bool needs_space = field->type == FIELD_X || field->type == FIELD_Y || field->type == FIELD_PATH || field->type == FIELD_RECT ||
 	                   field->form == &form_rect;
 
-	if (needs_space && !c->space)
+	if (needs_space && !c->bounds)
 		DIE("field %s needs a space", field->name);
 	switch (field->type) {
 	case FIELD_INT:
@@ -314,10 +324,10 @@ static void check_field(struct checker *c, const struct field *field, const json
 		check_keys(c, value);
 		break;
 	case FIELD_X:
-		check_int(c, value, 0, c->space->width_px - 1, "x");
+		check_coordinate(c, value, 0);
 		break;
 	case FIELD_Y:
-		check_int(c, value, 0, c->space->height_px - 1, "y");
+		check_coordinate(c, value, 1);
 		break;
 	case FIELD_PATH:
 		check_path(c, value, field->min, field->max);
@@ -411,9 +421,9 @@ static void check_form(struct checker *c, const struct form *form, const json_t 
 			missing_field(c, &form->fields[i]);
 }
 
-int form_check_all(const struct form *form, const json_t *value, const char *path, const struct space *space, struct faults *faults)
+int form_check_all(const struct form *form, const json_t *value, const char *path, const struct bounds *bounds, struct faults *faults)
 {
-	struct checker c = {.space = space, .faults = faults};
+	struct checker c = {.bounds = bounds, .faults = faults};
 	size_t before = faults->n;
 
 	(void)snprintf(c.path, sizeof(c.path), "%s", path);
@@ -423,11 +433,11 @@ int form_check_all(const struct form *form, const json_t *value, const char *pat
 	return faults->n > before ? -1 : 0;
 }
 
-int form_check(const struct form *form, const json_t *value, const char *path, const struct space *space, struct err *e)
+int form_check(const struct form *form, const json_t *value, const char *path, const struct bounds *bounds, struct err *e)
 {
 	struct faults one = {.list = e, .max = 1};
 
-	return form_check_all(form, value, path, space, &one);
+	return form_check_all(form, value, path, bounds, &one);
 }
 
 long form_int(const json_t *object, const char *name, long fallback)

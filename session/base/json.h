@@ -67,14 +67,19 @@ struct space {
 	int width_px, height_px;
 };
 
+/* What coordinates are checked against: the caller's space, and for the texts of errors the display that it shows. */
+struct bounds {
+	struct space space, native;
+};
+
 /*
  * Checks `value` against the form and adds all faults to *faults, as far as there is room: 0, or -1 when there are some. `path` is the
- * pointer of the value itself ("" for the whole body). Nothing is changed. `space` may be NULL when the form has no coordinates.
+ * pointer of the value itself ("" for the whole body). Nothing is changed. `bounds` may be NULL when the form has no coordinates.
  */
-int form_check_all(const struct form *form, const json_t *value, const char *path, const struct space *space, struct faults *faults);
+int form_check_all(const struct form *form, const json_t *value, const char *path, const struct bounds *bounds, struct faults *faults);
 
 /* The same for who wants the first fault only. */
-int form_check(const struct form *form, const json_t *value, const char *path, const struct space *space, struct err *e);
+int form_check(const struct form *form, const json_t *value, const char *path, const struct bounds *bounds, struct err *e);
 
 /* Appends "/key" (escaped as RFC 6901 says; cut where the path is full) to a pointer; returns the old length, to cut back to. */
 size_t form_pointer_add(char path[ERR_PATH_MAX], const char *key);

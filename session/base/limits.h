@@ -130,6 +130,9 @@
 #define LIMIT_CPU_MIN_MILLI 100               /* thousandths of a CPU of one session */
 #define LIMIT_TTL_S (365 * 86400)             /* life of a session, and its time without a call */
 #define LIMIT_SIDE_MIN_PX 64                  /* side of a display */
-#define LIMIT_SIDE_MAX_PX 4096
+#define LIMIT_SIDE_MAX_PX 4096                /* and of a space */
+#define LIMIT_MODEL_SIDE_PX 2000              /* what every model takes, also among many pictures: a side */
+#define LIMIT_MODEL_PATCH_PX 28               /* and in squares of this side */
+#define LIMIT_MODEL_PATCHES 4784              /* so many, those that stick out at an edge included */
 
 #endif

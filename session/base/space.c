@@ -3,6 +3,9 @@
 #include "session/base/space.h"
 
 #include <stdint.h>
+#include <sys/param.h>
+
+#include "session/base/limits.h"
 
 /* Rounds down also below zero. */
 static int64_t floor_div(int64_t a, int64_t b)
@@ -56,6 +59,24 @@ void space_cover_rect(struct space from, struct space to, struct rect *rect)
 {
 	cover_span(&rect->x, &rect->width, from.width_px, to.width_px);
 	cover_span(&rect->y, &rect->height, from.height_px, to.height_px);
+}
+
+static bool models_take(struct space space)
+{
+	int columns = (space.width_px + LIMIT_MODEL_PATCH_PX - 1) / LIMIT_MODEL_PATCH_PX;
+	int rows = (space.height_px + LIMIT_MODEL_PATCH_PX - 1) / LIMIT_MODEL_PATCH_PX;
+
+	return space.width_px <= LIMIT_MODEL_SIDE_PX && space.height_px <= LIMIT_MODEL_SIDE_PX && columns * rows <= LIMIT_MODEL_PATCHES;
+}
+
+struct space space_for_models(struct space native)
+{
+	const int longest = MAX(native.width_px, native.height_px);
+	struct space space = native;
+
+	for (int side = MIN(longest, LIMIT_MODEL_SIDE_PX); !models_take(space); side--)
+		space = (struct space){MAX(1, (native.width_px * side + longest / 2) / longest), MAX(1, (native.height_px * side + longest / 2) / longest)};
+	return space;
 }
 
 struct rect space_rect(const json_t *value)

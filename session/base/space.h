@@ -26,6 +26,9 @@ void space_map_rect(struct space from, struct space to, int *x, int *y, int *wid
 /* The smallest rectangle in pixels of `to` that covers all of one inside `from`. */
 void space_cover_rect(struct space from, struct space to, struct rect *rect);
 
+/* The largest space of the display's shape that models take as it is (LIMIT_MODEL_*): the display itself, unless that is larger. */
+struct space space_for_models(struct space native);
+
 /* A checked FIELD_RECT; all 0 when `value` is NULL. */
 struct rect space_rect(const json_t *value);
 

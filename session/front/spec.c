@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "session/base/limits.h"
+#include "session/base/space.h"
 #include "session/base/util.h"
 #include "session/base/variable.h"
 
@@ -26,8 +27,8 @@ static const struct field display_fields[] = {
 static const struct form display_form = {display_fields, ARRAY_LEN(display_fields), "max_width and max_height are not below the size"};
 
 static const struct field space_fields[] = {
-	{"width", FIELD_INT, true, LIMIT_SIDE_MIN_PX, LIMIT_SIDE_MAX_PX, NULL, NULL, "px", NULL, "width of pictures and coordinates"},
-	{"height", FIELD_INT, true, LIMIT_SIDE_MIN_PX, LIMIT_SIDE_MAX_PX, NULL, NULL, "px", NULL, "height of pictures and coordinates"},
+	{"width", FIELD_INT, true, 1, LIMIT_SIDE_MAX_PX, NULL, NULL, "px", NULL, "width of pictures and coordinates"},
+	{"height", FIELD_INT, true, 1, LIMIT_SIDE_MAX_PX, NULL, NULL, "px", NULL, "height of pictures and coordinates"},
 };
 static const struct form space_form = {space_fields, ARRAY_LEN(space_fields), NULL};
 
@@ -67,7 +68,7 @@ static const struct form record_form = {record_fields, ARRAY_LEN(record_fields),
 static const struct field spec_fields[] = {
 	{"image", FIELD_STRING, false, 1, IMAGE_NAME_SIZE - 1, NULL, NULL, NULL, "\"desktop\"", "the image to start from"},
 	{"display", FIELD_OBJECT, false, 0, 0, NULL, &display_form, NULL, "{}", "the virtual display"},
-	{"space", FIELD_OBJECT, false, 0, 0, NULL, &space_form, NULL, NULL, "pixels of pictures and coordinates; the display's if absent"},
+	{"space", FIELD_OBJECT, false, 0, 0, NULL, &space_form, NULL, NULL, "pixels of pictures and coordinates; if absent the display's, as far as models take them"},
 	{"guard", FIELD_ENUM, false, 0, 0, "off last", NULL, NULL, "\"off\"", "refuse acts on a picture that has changed"},
 	{"lease", FIELD_ENUM, false, 0, 0, "agent human", NULL, NULL, "\"agent\"", "who holds the controls at the start"},
 	{"apps", FIELD_STRINGS, false, 0, LIMIT_APPS, NULL, NULL, NULL, "[]", "catalogue apps to start"},
@@ -189,7 +190,7 @@ static void fill_dependent(json_t *spec, const json_t *usual)
 	set_default(display, "max_height", height);
 	set_default(limits, "disk_mb", half_mb < disk_mb ? half_mb : disk_mb);
 	if (!json_object_get(spec, "space"))
-		(void)json_object_set_new(spec, "space", json_pack("{s:I, s:I}", "width", (json_int_t)width, "height", (json_int_t)height));
+		(void)json_object_set_new(spec, "space", space_json(space_for_models((struct space){(int)width, (int)height})));
 }
 
 /* The X server starts at the maximum, and nothing here makes it smaller yet. */

@@ -193,6 +193,14 @@ static bool can_look(const struct act *act)
 	return act->batch->observe && !co_cancelled(co_self()) && act->stage->state == STAGE_IS_READY;
 }
 
+/* What coordinates and pictures of the reply mean, and when they were true. `frame` 0 is the newest. */
+static void add_place(const struct act *act, json_t *reply, uint64_t frame)
+{
+	json_object_set_new(reply, "at", stage_at(act->stage, frame));
+	json_object_set_new(reply, "space", space_json(act->batch->space));
+	json_object_set_new(reply, "native", space_json(act->stage->ends.native));
+}
+
 /* The whole list; the reply's object. */
 static json_t *run(struct act *act)
 {
@@ -214,7 +222,7 @@ static json_t *run(struct act *act)
 	json_object_set_new(reply, "results", act->results);
 	if (observation)
 		json_object_set_new(reply, "observation", observation);
-	json_object_set_new(reply, "at", stage_at(act->stage, act->frame));
+	add_place(act, reply, act->frame);
 	return reply;
 }
 
@@ -251,8 +259,9 @@ static void act_run(struct act *act)
 
 static void answer_check(const struct act *act)
 {
-	json_t *reply = json_pack("{s:b,s:i,s:[],s:o}", "ok", 1, "done", 0, "results", "at", stage_at(act->stage, 0));
+	json_t *reply = json_pack("{s:b,s:i,s:[]}", "ok", 1, "done", 0, "results");
 
+	add_place(act, reply, 0);
 	call_reply_json(act->call, 200, reply);
 	json_decref(reply);
 }

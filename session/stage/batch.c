@@ -119,6 +119,7 @@ json_t *batch_map(const struct form *form, const json_t *fields, struct space fr
 static int read_step(struct batch_step *step, const json_t *action, const char *path, const struct action_set *sets, size_t n_sets,
                      struct space space, struct space native, struct faults *faults)
 {
+	const struct bounds bounds = {space, native};
 	struct batch_step read = {0};
 	size_t before = faults->n;
 	struct err e;
@@ -129,7 +130,7 @@ static int read_step(struct batch_step *step, const json_t *action, const char *
 	}
 	read.asked = copy_of(action);
 	json_object_del(read.asked, "action");
-	if (form_check_all(&read.row->form, read.asked, path, &space, faults) == 0 && read.row->check &&
+	if (form_check_all(&read.row->form, read.asked, path, &bounds, faults) == 0 && read.row->check &&
 	    read.row->check(read.home, read.asked, &e) < 0)
 		faults_add(faults, &e, path);
 	if (faults->n > before) {
@@ -141,9 +142,10 @@ static int read_step(struct batch_step *step, const json_t *action, const char *
 	return 0;
 }
 
-static void check_observe(const json_t *body, struct space space, struct faults *faults)
+static void check_observe(const json_t *body, struct space space, struct space native, struct faults *faults)
 {
 	const json_t *observe = json_object_get(body, "observe");
+	const struct bounds bounds = {space, native};
 	struct err e;
 
 	if (!observe || json_is_boolean(observe))
@@ -152,7 +154,7 @@ static void check_observe(const json_t *body, struct space space, struct faults 
 		(void)err_set(faults_next(faults), ERR_BAD_FIELD, "/observe", "observe must be true, false or an object");
 		return;
 	}
-	(void)form_check_all(&forms_observe, observe, "/observe", &space, faults);
+	(void)form_check_all(&forms_observe, observe, "/observe", &bounds, faults);
 	if (display_check_space(observe, "space", &e) < 0)
 		faults_add(faults, &e, "/observe");
 }
@@ -170,7 +172,7 @@ static bool check_envelope(struct batch *batch, struct space space, struct space
 		return false;
 	}
 	batch->space = display_read_space(batch->body, "space", native, space);
-	check_observe(batch->body, batch->space, faults);
+	check_observe(batch->body, batch->space, native, faults);
 	return true;
 }
 

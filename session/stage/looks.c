@@ -67,7 +67,7 @@ static int read_parameter(const struct parameter *parameter, json_t *fields, str
 	               parameter->rule);
 }
 
-int looks_read(const json_t *query, struct space space, json_t **out, struct err *e)
+int looks_read(const json_t *query, const struct bounds *bounds, json_t **out, struct err *e)
 {
 	const struct action_row *row = &display_rows[0];
 	json_auto_t *fields = query ? json_copy((json_t *)(uintptr_t)query) : json_object();
@@ -76,7 +76,7 @@ int looks_read(const json_t *query, struct space space, json_t **out, struct err
 	for (size_t i = 0; i < ARRAY_LEN(parameters); i++)
 		if (read_parameter(&parameters[i], fields, e) < 0)
 			return -1;
-	if (form_check(&row->form, fields, "", &space, e) < 0 || row->check(NULL, fields, e) < 0)
+	if (form_check(&row->form, fields, "", bounds, e) < 0 || row->check(NULL, fields, e) < 0)
 		return -1;
 	*out = json_incref(fields);
 	return 0;
@@ -97,15 +97,16 @@ static bool has_tag(const json_t *query, const char *tag)
 	return strcmp(known, "*") == 0 || strstr(known, tag);
 }
 
-static json_t *headers_of(const struct stage *stage, const json_t *fields, const char *tag, uint64_t frame)
+static json_t *headers_of(const struct stage *stage, const json_t *fields, const char *tag, const struct display_picture *picture)
 {
 	const json_t *region = json_object_get(fields, "region");
 	json_t *headers = json_pack("{s:s}", "ETag", tag);
 
-	json_object_set_new(headers, "Glovebox-At", json_sprintf("frame=%llu, epoch=%ld, episode=%ld", (unsigned long long)frame, stage->epoch,
-	                                                         stage->episode));
+	json_object_set_new(headers, "Glovebox-At", json_sprintf("frame=%llu, epoch=%ld, episode=%ld", (unsigned long long)picture->frame,
+	                                                         stage->epoch, stage->episode));
 	json_object_set_new(headers, "Glovebox-Space", json_sprintf("%dx%d", stage->space.width_px, stage->space.height_px));
 	json_object_set_new(headers, "Glovebox-Native", json_sprintf("%dx%d", stage->ends.native.width_px, stage->ends.native.height_px));
+	json_object_set_new(headers, "Glovebox-Size", json_sprintf("%dx%d", picture->width, picture->height));
 	if (region)
 		json_object_set_new(headers, "Glovebox-Region",
 		                    json_sprintf("%ld,%ld,%ld,%ld", form_int(region, "x", 0), form_int(region, "y", 0), form_int(region, "width", 0),
@@ -116,11 +117,12 @@ static json_t *headers_of(const struct stage *stage, const json_t *fields, const
 void looks_call(struct stage *stage, struct call *call)
 {
 	json_auto_t *fields = NULL;
+	const struct bounds bounds = {stage->space, stage->ends.native};
 	struct display_picture picture;
 	struct display_request request;
 	struct err e;
 
-	if (looks_read(call->query, stage->space, &fields, &e) < 0) {
+	if (looks_read(call->query, &bounds, &fields, &e) < 0) {
 		call_refuse(call, &e);
 		return;
 	}
@@ -137,7 +139,7 @@ void looks_call(struct stage *stage, struct call *call)
 	}
 	guard_note(stage, call, picture.frame, display_request_region(&request));
 	auto_free char *tag = tag_of(stage, &request, picture.frame);
-	json_auto_t *headers = headers_of(stage, fields, tag, picture.frame);
+	json_auto_t *headers = headers_of(stage, fields, tag, &picture);
 	bool is_known = has_tag(call->query, tag);
 
 	call_reply(call, is_known ? 304 : 200, picture.media_type, headers, picture.bytes, is_known ? 0 : picture.len);

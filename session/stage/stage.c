@@ -17,8 +17,8 @@
 
 /* What of a spec a stage acts on; the front has checked the rest. */
 static const struct field side_fields[] = {
-	{"width", FIELD_INT, true, LIMIT_SIDE_MIN_PX, LIMIT_SIDE_MAX_PX, NULL, NULL, "px", NULL, "width"},
-	{"height", FIELD_INT, true, LIMIT_SIDE_MIN_PX, LIMIT_SIDE_MAX_PX, NULL, NULL, "px", NULL, "height"},
+	{"width", FIELD_INT, true, 1, LIMIT_SIDE_MAX_PX, NULL, NULL, "px", NULL, "width"},
+	{"height", FIELD_INT, true, 1, LIMIT_SIDE_MAX_PX, NULL, NULL, "px", NULL, "height"},
 };
 static const struct form space_form = {side_fields, ARRAY_LEN(side_fields), NULL};
 static const struct field used_fields[] = {

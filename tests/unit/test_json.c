@@ -252,7 +252,7 @@ static const struct field fields[] = {
 	{"any", FIELD_ANY, false, 0, 0, NULL, NULL, NULL, NULL, "anything"},
 };
 static const struct form every = {fields, ARRAY_LEN(fields), "a rule of the whole"};
-static const struct space space = {1280, 800};
+static const struct bounds bounds = {{1280, 800}, {1920, 1200}};
 
 static void test_good_fields(void **state)
 {
@@ -270,7 +270,7 @@ static void test_good_fields(void **state)
 		json_auto_t *value = json_loads(good[i], 0, NULL);
 		struct err e = {0};
 
-		CASE(form_check(&every, value, "", &space, &e) == 0, "%s is refused: %s %s", good[i], e.path, e.msg);
+		CASE(form_check(&every, value, "", &bounds, &e) == 0, "%s is refused: %s %s", good[i], e.path, e.msg);
 	}
 }
 
@@ -309,7 +309,7 @@ static const struct bad bads[] = {
 	{"{\"keys\":[]}", "/keys", ERR_BAD_FIELD, "a list of 0 ", "1 to 8 strings"},
 	{"{\"keys\":[\"a\",1]}", "/keys/1", ERR_BAD_FIELD, "1 ", "must be a string"},
 	{"{\"keys\":7}", "/keys", ERR_BAD_FIELD, "7 ", "ctrl+shift+t"},
-	{"{\"x\":1280}", "/x", ERR_BAD_FIELD, "1280 ", "x must be a whole number from 0 to 1279"},
+	{"{\"x\":1280}", "/x", ERR_BAD_FIELD, "1280 ", "in the space of 1280x800, which shows a display of 1920x1200, x must be a whole number from 0 to 1279"},
 	{"{\"x\":-1}", "/x", ERR_BAD_FIELD, "-1 ", "0 to 1279"},
 	{"{\"y\":800}", "/y", ERR_BAD_FIELD, "800 ", "y must be a whole number from 0 to 799"},
 	{"{\"y\":10.5}", "/y", ERR_BAD_FIELD, "10.5 ", "whole number"},
@@ -317,7 +317,7 @@ static const struct bad bads[] = {
 	{"{\"path\":[[0,0],[1,1],[2,2],[3,3]]}", "/path", ERR_BAD_FIELD, "a list of 4 ", "2 to 3 points"},
 	{"{\"path\":[[0,0],[1]]}", "/path/1", ERR_BAD_FIELD, "a list of 1 ", "[x, y]"},
 	{"{\"path\":[{\"x\":0,\"y\":0},[1,1]]}", "/path/0", ERR_BAD_FIELD, "an object ", "[x, y]"},
-	{"{\"path\":[[0,0],[1280,0]]}", "/path/1/0", ERR_BAD_FIELD, "1280 ", "x must be"},
+	{"{\"path\":[[0,0],[1280,0]]}", "/path/1/0", ERR_BAD_FIELD, "1280 ", "a display of 1920x1200, x must be"},
 	{"{\"path\":[[0,0],[0,800]]}", "/path/1/1", ERR_BAD_FIELD, "800 ", "y must be"},
 	{"{\"path\":\"0,0\"}", "/path", ERR_BAD_FIELD, "\"0,0\" ", "points"},
 	{"{\"strings\":[]}", "/strings", ERR_BAD_FIELD, "a list of 0 ", "1 to 2 strings"},
@@ -340,8 +340,8 @@ static const struct bad bads[] = {
 	{"{\"list\":[{\"size\":1},7]}", "/list/1", ERR_BAD_FIELD, "7 ", "must be an object"},
 	{"{\"list\":[{\"sise\":1}]}", "/list/0/sise", ERR_UNKNOWN_FIELD, "\"sise\" ", "size"},
 	{"{\"rect\":{\"x\":0,\"y\":0,\"width\":0,\"height\":1}}", "/rect/width", ERR_BAD_FIELD, "0 ", "from 1 to"},
-	{"{\"rect\":{\"x\":1279,\"y\":0,\"width\":2,\"height\":1}}", "/rect", ERR_BAD_FIELD, "an object ", "1280x800"},
-	{"{\"rect\":{\"x\":0,\"y\":1,\"width\":1,\"height\":800}}", "/rect", ERR_BAD_FIELD, "an object ", "1280x800"},
+	{"{\"rect\":{\"x\":1279,\"y\":0,\"width\":2,\"height\":1}}", "/rect", ERR_BAD_FIELD, "an object ", "1280x800, which shows a display of 1920x1200"},
+	{"{\"rect\":{\"x\":0,\"y\":1,\"width\":1,\"height\":800}}", "/rect", ERR_BAD_FIELD, "an object ", "1280x800, which shows a display of 1920x1200"},
 	{"{\"rect\":{\"x\":0,\"y\":1,\"width\":1}}", "/rect/height", ERR_MISSING_FIELD, "\"height\" ", "required"},
 	{"{\"rect\":[0,0,1,1]}", "/rect", ERR_BAD_FIELD, "a list of 4 ", "must be an object"},
 	{"{\"Int\":1}", "/Int", ERR_UNKNOWN_FIELD, "\"Int\" ", "its fields: int, number"},
@@ -358,12 +358,12 @@ static void test_bad_fields(void **state)
 		struct err e = {0};
 
 		assert_non_null(value);
-		CASE(form_check(&every, value, "/actions/3", &space, &e) == -1, "%s is taken", b->text);
+		CASE(form_check(&every, value, "/actions/3", &bounds, &e) == -1, "%s is taken", b->text);
 		CASE(e.code == b->code, "%s: the code is %s", b->text, err_info(e.code)->wire);
 		CASE(strcmp(e.path, path) == 0, "%s: the path is %s and not %s", b->text, e.path, path);
 		CASE(strncmp(e.msg, b->value, strlen(b->value)) == 0, "%s: \"%s\" does not begin with %s", b->text, e.msg, b->value);
 		CASE(strstr(e.msg, b->rule), "%s: \"%s\" does not say %s", b->text, e.msg, b->rule);
-		assert_int_equal(form_check(&every, value, "", &space, NULL), -1);
+		assert_int_equal(form_check(&every, value, "", &bounds, NULL), -1);
 	}
 }
 
@@ -381,7 +381,7 @@ static void test_all_faults(void **state)
 	for (size_t room = 1; room <= ARRAY_LEN(list); room++) {
 		struct faults found = {.list = list, .max = room};
 
-		assert_int_equal(form_check_all(&every, value, "", &space, &found), -1);
+		assert_int_equal(form_check_all(&every, value, "", &bounds, &found), -1);
 		assert_int_equal(found.n, room < ARRAY_LEN(paths) ? room : ARRAY_LEN(paths));
 		for (size_t i = 0; i < found.n; i++)
 			assert_string_equal(list[i].path, paths[i]);
@@ -424,7 +424,7 @@ static void test_full_pointer(void **state)
 
 		memset(path + 1, 'p', len - 1);
 		memcpy(path + len - 3, "€", 3);
-		assert_int_equal(form_check(&every, value, path, &space, &e), -1);
+		assert_int_equal(form_check(&every, value, path, &bounds, &e), -1);
 		CASE(util_utf8_valid(e.path, strlen(e.path)), "%zu: %s", len, e.path);
 		CASE(strncmp(e.path, path, len) == 0, "%zu: %s", len, e.path);
 	}

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "session/base/space.h"
+#include "session/base/util.h"
 
 static const int sizes[][2] = {{1280, 1280}, {1366, 1920}, {1280, 1920}, {800, 1920}, {600, 1080}, {768, 1080}, {64, 4096}, {1920, 1280}};
 #define N_SIZES (sizeof(sizes) / sizeof(sizes[0]))
@@ -67,6 +68,55 @@ static void test_there_and_back(void **state)
 			assert_int_equal(space_map(space_map(at, sizes[i][0], sizes[i][1]), sizes[i][1], sizes[i][0]), at);
 }
 
+/* Case M01: each point of a space that is not larger than the display goes to a pixel of its own block, and that one comes back to it; of a
+ * larger one every pixel of the display can be reached, and each point goes to the pixel that it lies on. */
+static void test_every_point_there_and_back(void **state)
+{
+	static const int lengths[] = {1, 2, 64, 100, 600, 720, 768, 800, 1080, 1125, 1280, 1366, 1920, 2000, 3000, 3840, 4096};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(lengths); i++)
+		for (size_t j = 0; j < ARRAY_LEN(lengths); j++) {
+			const int64_t space = lengths[i], native = lengths[j];
+			int last = -1;
+
+			for (int at = 0; at < space; at++) {
+				int there = space_map(at, (int)space, (int)native);
+
+				if (space <= native) {
+					/* [at, at + 1) of space and [there, there + 1) of native share something. */
+					assert_true(at * native < (there + 1) * space && there * space < (at + 1) * native);
+					assert_int_equal(space_map(there, (int)native, (int)space), at);
+				} else {
+					assert_true(there == last || there == last + 1);
+				}
+				last = there;
+			}
+			assert_int_equal(space_map(0, (int)space, (int)native), 0);
+			if (space > 1)
+				assert_int_equal(last, native - 1);
+		}
+}
+
+static void test_for_models(void **state)
+{
+	static const struct {
+		struct space native, want;
+	} cases[] = {
+		{{1280, 800}, {1280, 800}},   {{1920, 1080}, {1920, 1080}}, {{2000, 1125}, {2000, 1125}}, {{3840, 2160}, {2000, 1125}},
+		{{4096, 1080}, {2000, 527}},  {{1080, 4096}, {527, 2000}},  {{4096, 64}, {2000, 31}},     {{2000, 2000}, {1932, 1932}},
+		{{4096, 4096}, {1932, 1932}}, {{64, 64}, {64, 64}},         {{1920, 1920}, {1920, 1920}},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct space space = space_for_models(cases[i].native);
+
+		assert_int_equal(space.width_px, cases[i].want.width_px);
+		assert_int_equal(space.height_px, cases[i].want.height_px);
+	}
+}
+
 static void test_outside_stays_outside(void **state)
 {
 	(void)state;
@@ -117,7 +167,7 @@ int main(void)
 		cmocka_unit_test(test_what_covers),
 		cmocka_unit_test(test_centre_of_the_block),   cmocka_unit_test(test_there_and_back),
 		cmocka_unit_test(test_outside_stays_outside), cmocka_unit_test(test_rectangles),
-		cmocka_unit_test(test_rectangles_stay_inside),
+		cmocka_unit_test(test_rectangles_stay_inside), cmocka_unit_test(test_every_point_there_and_back), cmocka_unit_test(test_for_models),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

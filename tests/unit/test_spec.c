@@ -88,6 +88,18 @@ static void test_what_the_caller_says_stays(void **state)
 	assert_string_equal(form_string(json_object_get(spec, "labels"), "team", ""), "qa");
 }
 
+/* Pictures of a session that says nothing of them are no larger than models take them. */
+static void test_space_of_a_large_display(void **state)
+{
+	json_auto_t *large = complete("{\"display\":{\"width\":3840,\"height\":2160}}");
+	json_auto_t *named = complete("{\"display\":{\"width\":3840,\"height\":2160},\"space\":{\"width\":3840,\"height\":2160}}");
+
+	(void)state;
+	assert_int_equal(form_int(json_object_get(large, "space"), "width", 0), 2000);
+	assert_int_equal(form_int(json_object_get(large, "space"), "height", 0), 1125);
+	assert_int_equal(form_int(json_object_get(named, "space"), "width", 0), 3840);
+}
+
 static void test_little_memory_has_a_small_disk(void **state)
 {
 	json_auto_t *spec = complete("{\"limits\":{\"memory_mb\":512}}");
@@ -413,7 +425,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_defaults_are_those_of_the_contract),
 		cmocka_unit_test(test_what_the_caller_says_stays),
-		cmocka_unit_test(test_little_memory_has_a_small_disk),
+		cmocka_unit_test(test_space_of_a_large_display), cmocka_unit_test(test_little_memory_has_a_small_disk),
 		cmocka_unit_test(test_faults),
 		cmocka_unit_test(test_all_faults),
 		cmocka_unit_test(test_what_is_not_given_is_refused),

@@ -297,6 +297,7 @@ static void test_space_of_the_call(void **state)
 	assert_int_equal(batch.space.width_px, 800);
 	batch_free(&batch);
 	refuse("{\"space\":{\"width\":800,\"height\":600},\"actions\":[{\"action\":\"poke\",\"x\":800,\"y\":0}]}", ERR_BAD_FIELD, "/actions/0/x");
+	assert_non_null(strstr(faults.list[0].msg, "in the space of 800x600, which shows a display of 1920x1080, x must be a whole number from 0 to 799"));
 	refuse("{\"space\":{\"width\":800,\"height\":600},\"actions\":[{\"action\":\"poke\",\"x\":0,\"y\":600}]}", ERR_BAD_FIELD, "/actions/0/y");
 }
 
@@ -306,7 +307,7 @@ static void check_query(const char *query, const char *want)
 	json_t *fields = NULL;
 	struct err e;
 
-	if (looks_read(object, native, &fields, &e) < 0)
+	if (looks_read(object, &(const struct bounds){native, native}, &fields, &e) < 0)
 		fail_msg("%s: %s", query, e.msg);
 	auto_free char *text = json_dumps(fields, JSON_COMPACT | JSON_SORT_KEYS);
 
@@ -320,7 +321,7 @@ static void refuse_query(const char *query, enum err_code code, const char *path
 	json_t *fields = NULL;
 	struct err e;
 
-	if (looks_read(object, native, &fields, &e) == 0)
+	if (looks_read(object, &(const struct bounds){native, native}, &fields, &e) == 0)
 		fail_msg("accepted: %s", query);
 	assert_int_equal(e.code, code);
 	assert_string_equal(e.path, path);

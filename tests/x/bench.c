@@ -106,7 +106,7 @@ static void run_call(void *arg)
 	};
 	int64_t start_ms = util_now_ms();
 
-	bench->rc = form_check(&call->row->form, call->args, "", &space, &bench->e);
+	bench->rc = form_check(&call->row->form, call->args, "", &(const struct bounds){space, space}, &bench->e);
 	if (bench->rc == 0 && call->row->check)
 		bench->rc = call->row->check(bench->input, call->args, &bench->e);
 	if (bench->rc == 0)

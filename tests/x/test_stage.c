@@ -180,6 +180,7 @@ static void test_picture(void **state)
 	assert_memory_equal(reply.body + 16, "\0\0\1\x40\0\0\0\x64", 8); /* 320x100 */
 	assert_string_equal(form_string(headers, "Glovebox-Space", ""), "320x200");
 	assert_string_equal(form_string(headers, "Glovebox-Native", ""), "640x400");
+	assert_string_equal(form_string(headers, "Glovebox-Size", ""), "320x100");
 	assert_string_equal(form_string(headers, "Glovebox-Region", ""), "0,0,320,100");
 	assert_non_null(strstr(form_string(headers, "Glovebox-At", ""), "epoch=1, episode=1"));
 	rig_free_reply(&reply);
