@@ -23,21 +23,19 @@ void display_destroy(struct display *display);
  * be seen in the pixels. ERR_SESSION_FAILED at the deadline, with what was missing. */
 int display_wait_ready(struct display *display, int64_t deadline_ms, struct err *e);
 
-/* Grows whenever the picture changes: with what is drawn, and with the pointer when a picture with pointer is looked at. Several changes
- * that nobody looked at in between may count as one. */
+/*
+ * The frame of the last change that is known: of pixels that truly differ, or of the pointer when a picture with pointer is looked at. What
+ * becomes known from now on has a greater one; several changes that nobody looked at in between count as one. It is what a caller is told.
+ */
 uint64_t display_frame(const struct display *display);
 
-/* The newest frame that is over: what changes from now on has a greater one. It is what a caller is told. */
-uint64_t display_complete_frame(const struct display *display);
-
-/* Takes in what was drawn until now: display_complete_frame and the two below know of it then. Errors of xconn_reply. */
+/* Takes in what was drawn until now: display_frame and the two below know of it then. Errors of xconn_reply. */
 int display_update(struct display *display, struct err *e);
 
-/* Something was drawn on or close to the rectangle (native pixels; tiles.h says how close) in later frames than `since`. The pointer is
- * not drawn. */
+/* Pixels on or close to the rectangle (native pixels; tiles.h says how close) changed in later frames than `since`. The pointer is none. */
 bool display_changed(const struct display *display, struct rect rect, uint64_t since);
 
-/* Where something was drawn in later frames than `since`: at most `max` rectangles of native pixels, from whole tiles. */
+/* Where pixels changed in later frames than `since`: at most `max` rectangles of native pixels, from whole tiles. */
 size_t display_changes(const struct display *display, uint64_t since, struct rect *out, size_t max);
 
 /* Where the pointer is, in native pixels. Errors of xconn_reply. */

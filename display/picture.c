@@ -51,15 +51,13 @@ static int take(struct display *display, const struct display_request *request, 
                 struct display_picture *out, struct err *e)
 {
 	struct display_picture picture = {.media_type = "image/png", .width = request->out_width, .height = request->out_height};
-	struct image image;
+	const struct image part = image_part(&display->shown, request->x, request->y, request->width, request->height);
+	struct image image = image_create(request->width, request->height);
 	int rc;
 
-	/* First listen, then look: what is drawn meanwhile is told, and the frame after this one. */
-	if (screen_take_damage(display, e) < 0)
-		return -1;
-	picture.frame = display_complete_frame(display);
-	if (screen_capture(display, request->x, request->y, request->width, request->height, &image, e) < 0)
-		return -1;
+	picture.frame = display->frame;
+	for (int y = 0; y < image.height; y++)
+		memcpy(image_row(&image, y), image_row(&part, y), (size_t)image.width * sizeof(uint32_t));
 	if (cursor)
 		cursor_draw(cursor, &image, request->x, request->y);
 	rc = encode_scaled(&image, request, &picture, e);
@@ -84,8 +82,7 @@ static int look(struct display *display, const struct display_request *request, 
 	auto_free xcb_xfixes_get_cursor_image_reply_t *cursor = NULL;
 	struct display_picture picture;
 
-	/* Either way a round trip: changes that the server has told until now are known after it. */
-	if (request->no_cursor ? xconn_sync(display->x, e) < 0 : cursor_look(display, &cursor, e) < 0)
+	if ((!request->no_cursor && cursor_look(display, &cursor, e) < 0) || screen_update(display, e) < 0)
 		return -1;
 	if (display->last.bytes && display->last.frame == display->frame && same_request(&display->last_request, request)) {
 		*out = copy_of(&display->last);

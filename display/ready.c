@@ -59,33 +59,23 @@ static int wait_manager(struct display *display, int64_t deadline_ms, struct err
 }
 
 /* The corners and the middle: a window manager's own first window may lie anywhere, but not on all of them. */
-static int is_painted(struct display *display, bool *painted, struct err *e)
+static bool is_painted(const struct display *display)
 {
 	const int right = display->native.width_px - 1, bottom = display->native.height_px - 1;
 	const int points[][2] = {{0, 0}, {right, 0}, {0, bottom}, {right, bottom}, {right / 2, bottom / 2}};
 
-	*painted = true;
-	for (size_t i = 0; i < ARRAY_LEN(points) && *painted; i++) {
-		struct image image;
-
-		if (screen_capture(display, points[i][0], points[i][1], 1, 1, &image, e) < 0)
-			return -1;
-		*painted = (image.pixels[0] & 0xFFFFFF) == SCREEN_BACKGROUND;
-		free(image.pixels);
-	}
-	return 0;
+	for (size_t i = 0; i < ARRAY_LEN(points); i++)
+		if (image_row(&display->shown, points[i][1])[points[i][0]] != SCREEN_BACKGROUND)
+			return false;
+	return true;
 }
 
 static int wait_painted(struct display *display, int64_t deadline_ms, struct err *e)
 {
 	for (;;) {
-		bool painted;
-
-		if (screen_take_damage(display, e) < 0)
+		if (screen_update(display, e) < 0)
 			return -1;
-		if (is_painted(display, &painted, e) < 0)
-			return -1;
-		if (painted)
+		if (is_painted(display))
 			return 0;
 		if (!display->told && wait_for(&display->drawn, deadline_ms, "the desktop was not painted in time", e) < 0)
 			return -1;

@@ -2,8 +2,8 @@
 /*
  * The screen's pixels and its changes.
  *
- * Damage is told once and then not again until it is taken back (screen_take_damage). It is taken back only when somebody looks, so
- * that a screen that nobody looks at costs nothing; where it was is asked then.
+ * Damage is told once and then not again until it is taken back. It is taken back only when somebody looks, so that a screen that nobody
+ * looks at costs nothing; where it was is asked then.
  */
 #include "display/screen.h"
 
@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include <xcb/damage.h>
 
+#include "display/shown.h"
 #include "session/base/util.h"
 
 static void on_event(void *arg, const xcb_generic_event_t *event)
@@ -21,10 +22,10 @@ static void on_event(void *arg, const xcb_generic_event_t *event)
 	uint8_t type = event->response_type & 0x7F;
 
 	if (type == display->damage_event) {
-		if (!display->told)
-			display->complete = display->frame;
+		/* What came before the request that took it back is in what that request brings. */
+		if ((int32_t)(event->full_sequence - display->asked) < 0)
+			return;
 		display->told = true;
-		display->frame++;
 		co_signal(&display->drawn);
 	} else if (type == XCB_PROPERTY_NOTIFY && ((const xcb_property_notify_event_t *)event)->window == display->x->root) {
 		display->n_properties++;
@@ -53,62 +54,96 @@ static bool counts(const struct display_quiet *quiet, struct rect rect)
 	return true;
 }
 
-static void note_change(struct display *display, struct rect rect, uint64_t frame, int64_t now_ms)
+/* What one update has found. */
+struct finding {
+	struct display *display;
+	uint64_t frame;
+	int64_t now_ms;
+	bool changed;
+};
+
+static void note_change(void *arg, struct rect rect)
 {
-	tiles_mark(&display->tiles, rect, frame);
-	for (struct screen_watch *watch = display->watches; watch; watch = watch->next)
-		if (watch->drawn_ms < now_ms && counts(watch->quiet, rect))
-			watch->drawn_ms = now_ms;
+	struct finding *finding = arg;
+
+	finding->changed = true;
+	tiles_mark(&finding->display->tiles, rect, finding->frame);
+	for (struct screen_watch *watch = finding->display->watches; watch; watch = watch->next)
+		if (watch->drawn_ms < finding->now_ms && counts(watch->quiet, rect))
+			watch->drawn_ms = finding->now_ms;
 }
 
-static int take_damage(struct display *display, struct err *e)
+/* The server copies what was damaged, and nothing is drawn between the taking back and the copy: nobody else is served in between. */
+static unsigned int ask(struct display *display, bool all)
 {
-	struct xconn *x = display->x;
-	xcb_xfixes_fetch_region_reply_t *reply;
-	uint64_t frame = display->frame;
-	auto_free void *got = NULL;
+	xcb_connection_t *xcb = display->x->xcb;
+	unsigned int sequence;
 
-	display->told = false;
-	xcb_damage_subtract(x->xcb, display->damage, XCB_NONE, display->region);
-	if (xconn_reply(x, xcb_xfixes_fetch_region(x->xcb, display->region).sequence, &got, e) < 0) {
-		note_change(display, (struct rect){0, 0, display->native.width_px, display->native.height_px}, frame, util_now_ms());
-		return -1;
-	}
-	reply = got;
+	xcb_grab_server(xcb);
+	display->asked = xcb_damage_subtract(xcb, display->damage, XCB_NONE, display->region).sequence;
+	xcb_xfixes_set_gc_clip_region(xcb, display->gc, all ? XCB_NONE : display->region, 0, 0);
+	xcb_copy_area(xcb, display->x->root, display->copy, display->gc, 0, 0, 0, 0, (uint16_t)display->native.width_px,
+	              (uint16_t)display->native.height_px);
+	sequence = xcb_xfixes_fetch_region(xcb, display->region).sequence;
+	xcb_ungrab_server(xcb);
+	return sequence;
+}
+
+static void take_over(struct display *display, const xcb_xfixes_fetch_region_reply_t *reply, bool all)
+{
+	struct finding finding = {.display = display, .frame = display->frame + 1, .now_ms = util_now_ms()};
+	const struct rect whole = {0, 0, display->native.width_px, display->native.height_px};
 	const xcb_rectangle_t *list = xcb_xfixes_fetch_region_rectangles(reply);
+	int n = xcb_xfixes_fetch_region_rectangles_length(reply);
 
-	for (int i = 0; i < xcb_xfixes_fetch_region_rectangles_length(reply); i++)
-		note_change(display, (struct rect){list[i].x, list[i].y, list[i].width, list[i].height}, frame, util_now_ms());
+	if (all)
+		shown_take(&display->shown, display->shared, whole, note_change, &finding);
+	else
+		for (int i = 0; i < n; i++)
+			shown_take(&display->shown, display->shared, (struct rect){list[i].x, list[i].y, list[i].width, list[i].height},
+			           note_change, &finding);
+	if (!finding.changed)
+		return;
+	display->frame = finding.frame;
+	display->changed_ms = finding.now_ms;
+	co_signal(&display->drawn);
+}
+
+static int update(struct display *display, struct err *e)
+{
+	auto_free void *reply = NULL;
+	bool all = display->unsure;
+	unsigned int sequence = ask(display, all);
+
+	/* It is taken back and not told again, whatever becomes of this wait. */
+	display->told = false;
+	display->unsure = true;
+	if (xconn_reply(display->x, sequence, &reply, e) < 0)
+		return -1;
+	display->unsure = false;
+	take_over(display, reply, all);
 	return 0;
 }
 
-int screen_take_damage(struct display *display, struct err *e)
+int screen_update(struct display *display, struct err *e)
 {
 	int rc;
 
-	while (display->taking)
-		if (co_wait_event(&display->taken, CO_FOREVER, e) < 0)
+	while (display->updating)
+		if (co_wait_event(&display->updated, CO_FOREVER, e) < 0)
 			return -1;
 	if (display->x->lost)
 		return err_set(e, ERR_GONE, NULL, "the display of this session is gone");
-	if (!display->told)
-		return 0;
-	/* What is taken back must be heard, whoever is cancelled: it is not told again. */
-	display->taking = true;
-	co_shield();
-	rc = take_damage(display, e);
-	co_unshield();
-	display->taking = false;
-	co_signal(&display->taken);
+	display->updating = true;
+	rc = update(display, e);
+	display->updating = false;
+	co_signal(&display->updated);
 	return rc;
 }
 
 int display_update(struct display *display, struct err *e)
 {
-	/* A round trip brings what the server has told; what was told is asked for by a round trip of its own. */
-	if (!display->told && xconn_sync(display->x, e) < 0)
-		return -1;
-	return screen_take_damage(display, e);
+	return screen_update(display, e);
 }
 
 /* 24 bits of colour in 32 bits of memory, blue first: what Xvfb has, and the only thing that the rest of this folder knows. */
@@ -141,6 +176,8 @@ static int agree_versions(struct xconn *x, struct err *e)
 		return -1;
 	if (shm->major_version == 1 && shm->minor_version < 2)
 		return err_set(e, ERR_UNSUPPORTED, NULL, "the display's MIT-SHM cannot attach descriptors");
+	if (!shm->shared_pixmaps)
+		return err_set(e, ERR_UNSUPPORTED, NULL, "the display's MIT-SHM cannot share pixmaps");
 	return 0;
 }
 
@@ -150,7 +187,7 @@ static int make_segment(struct display *display, struct err *e)
 	struct xconn *x = display->x;
 	size_t bytes = (size_t)display->native.width_px * (size_t)display->native.height_px * sizeof(uint32_t);
 	auto_fd fd = memfd_create("picture", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	void *shared;
+	const void *shared;
 
 	/* Made longer, not cut to length: the stage's filter has no call that could cut its journal. */
 	if (fd < 0 || fallocate(fd, 0, 0, (off_t)bytes) < 0 || fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0)
@@ -163,6 +200,26 @@ static int make_segment(struct display *display, struct err *e)
 	display->segment = xcb_generate_id(x->xcb);
 	xcb_shm_attach_fd(x->xcb, display->segment, steal_fd(&fd), 0); /* xcb closes it when it is sent */
 	return 0;
+}
+
+/* What the server keeps for us. That the pixmap is there is asked: the requests that use it have no answer. */
+static int make_server_side(struct display *display, struct err *e)
+{
+	xcb_connection_t *xcb = display->x->xcb;
+	const uint32_t values[] = {XCB_SUBWINDOW_MODE_INCLUDE_INFERIORS, 0};
+	auto_free void *reply = NULL;
+
+	display->region = xcb_generate_id(xcb);
+	xcb_xfixes_create_region(xcb, display->region, 0, NULL);
+	display->copy = xcb_generate_id(xcb);
+	xcb_shm_create_pixmap(xcb, display->copy, display->x->root, (uint16_t)display->native.width_px, (uint16_t)display->native.height_px, 24,
+	                      display->segment, 0);
+	display->gc = xcb_generate_id(xcb);
+	xcb_create_gc(xcb, display->gc, display->x->root, XCB_GC_SUBWINDOW_MODE | XCB_GC_GRAPHICS_EXPOSURES, values);
+	display->damage = xcb_generate_id(xcb);
+	display->damage_event = (uint8_t)(xcb_get_extension_data(xcb, &xcb_damage_id)->first_event + XCB_DAMAGE_NOTIFY);
+	xcb_damage_create(xcb, display->damage, display->x->root, XCB_DAMAGE_REPORT_LEVEL_NON_EMPTY);
+	return xconn_reply(display->x, xcb_get_geometry(xcb, display->copy).sequence, &reply, e);
 }
 
 static void paint_background(struct xconn *x)
@@ -182,17 +239,15 @@ int display_create(struct display **out, struct xconn *x, struct space native, s
 	display = util_zalloc(sizeof(*display));
 	display->x = x;
 	display->native = native;
+	display->shown = image_create(native.width_px, native.height_px);
+	memset(display->shown.pixels, 0, (size_t)native.width_px * (size_t)native.height_px * sizeof(uint32_t));
+	display->unsure = true;
 	tiles_init(&display->tiles, native);
 	xconn_listen(x, &display->listener, on_event, display);
-	if (make_segment(display, e) < 0) {
+	if (make_segment(display, e) < 0 || make_server_side(display, e) < 0) {
 		display_destroy(display);
 		return -1;
 	}
-	display->damage = xcb_generate_id(x->xcb);
-	display->damage_event = (uint8_t)(xcb_get_extension_data(x->xcb, &xcb_damage_id)->first_event + XCB_DAMAGE_NOTIFY);
-	xcb_damage_create(x->xcb, display->damage, x->root, XCB_DAMAGE_REPORT_LEVEL_NON_EMPTY);
-	display->region = xcb_generate_id(x->xcb);
-	xcb_xfixes_create_region(x->xcb, display->region, 0, NULL);
 	paint_background(x);
 	xconn_flush(x);
 	*out = display;
@@ -205,7 +260,8 @@ void display_destroy(struct display *display)
 		return;
 	xconn_unlisten(display->x, &display->listener);
 	if (display->shared)
-		(void)munmap(display->shared, display->shared_bytes);
+		(void)munmap((void *)(uintptr_t)display->shared, display->shared_bytes);
+	free(display->shown.pixels);
 	free(display->last.bytes);
 	tiles_finish(&display->tiles);
 	free(display);
@@ -216,11 +272,6 @@ uint64_t display_frame(const struct display *display)
 	return display->frame;
 }
 
-uint64_t display_complete_frame(const struct display *display)
-{
-	return display->told ? display->complete : display->frame;
-}
-
 bool display_changed(const struct display *display, struct rect rect, uint64_t since)
 {
 	return tiles_changed(&display->tiles, rect, since);
@@ -229,36 +280,6 @@ bool display_changed(const struct display *display, struct rect rect, uint64_t s
 size_t display_changes(const struct display *display, uint64_t since, struct rect *out, size_t max)
 {
 	return tiles_list(&display->tiles, since, out, max);
-}
-
-/* Asks the server to write the region into the segment, and copies it out. A request that was given up is answered before the next one. */
-static int fetch(struct display *display, int x, int y, struct image *image, struct err *e)
-{
-	auto_free void *reply = NULL;
-	xcb_connection_t *xcb = display->x->xcb;
-	unsigned int sequence = xcb_shm_get_image(xcb, display->x->root, (int16_t)x, (int16_t)y, (uint16_t)image->width, (uint16_t)image->height,
-	                                          UINT32_MAX, XCB_IMAGE_FORMAT_Z_PIXMAP, display->segment, 0)
-	                                .sequence;
-
-	if (xconn_reply(display->x, sequence, &reply, e) < 0)
-		return -1;
-	memcpy(image->pixels, display->shared, (size_t)image->width * (size_t)image->height * sizeof(uint32_t));
-	return 0;
-}
-
-int screen_capture(struct display *display, int x, int y, int width, int height, struct image *image, struct err *e)
-{
-	struct image taken;
-
-	if (display->x->lost)
-		return err_set(e, ERR_GONE, NULL, "the display of this session is gone");
-	taken = image_create(width, height);
-	if (fetch(display, x, y, &taken, e) < 0) {
-		free(taken.pixels);
-		return -1;
-	}
-	*image = taken;
-	return 0;
 }
 
 int screen_begin_look(struct display *display, struct err *e)

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What the files of this folder share about one display. Owner: display.
+ *
+ * Memory: four bytes a pixel for the segment, as many for the private copy, and the tiles: 8 MB at 1280x800, 17 MB at 1920x1080, 66 MB at
+ * 3840x2160.
  */
 #ifndef DISPLAY_SCREEN_H
 #define DISPLAY_SCREEN_H
@@ -16,25 +19,34 @@ struct display {
 	struct xconn *x;
 	struct space native;
 	struct xconn_listener listener;
-	struct co_event drawn;       /* something was drawn */
+	struct co_event drawn;       /* something was drawn, or `shown` has changed */
 	struct co_event properties;  /* a property of the root window changed */
 	uint64_t n_properties;       /* how often: who looks may miss the event while it looks */
 
+	/* What is shown, as of the last screen_update. */
+	struct image shown;          /* all of the screen, without the pointer; private */
+	struct tiles tiles;          /* when which part of it changed */
+	uint64_t frame;              /* of the last change */
+	int64_t changed_ms;          /* when that was seen */
+
 	uint32_t damage;
 	uint8_t damage_event;        /* the number of its event */
-	uint64_t frame;
-	uint64_t complete;           /* while told: the frame before what was told */
-	bool told;                   /* the damage was told and not taken back: the server tells no more until then */
-	xcb_xfixes_region_t region;  /* of the server: where the damage was that is taken back */
-	bool taking;                 /* one coroutine at a time takes it back */
-	struct co_event taken;
-	struct tiles tiles;          /* without the pointer; what was taken back so far */
+	bool told;                   /* something was drawn after the last update: the server tells no more until the next */
+	unsigned int asked;          /* the request of the last update that took the damage back; what was told before it is old */
+	bool updating;               /* one coroutine at a time */
+	struct co_event updated;
+	bool unsure;                 /* an update failed: `shown` may be anything, and the next one fetches all */
 	struct screen_watch *watches;
 
+	/* Of the server. */
+	xcb_xfixes_region_t region;  /* where the damage was that is taken back */
+	xcb_pixmap_t copy;           /* in the segment: the screen as of an update, as far as it was damaged */
+	xcb_gcontext_t gc;
+
 	xcb_shm_seg_t segment;
-	uint32_t *shared;            /* the segment: the server writes here at any time, so nothing is looked at here */
+	const uint32_t *shared;      /* the segment: the server can write here at any time, so nothing is looked at here */
 	size_t shared_bytes;
-	bool looking;                /* pictures are taken one at a time: the segment is one, and a silent server is not asked again and again */
+	bool looking;                /* pictures are taken one at a time: a silent server is not asked again and again */
 	struct co_event looked;
 
 	uint32_t cursor_serial;      /* the pointer as it was last drawn */
@@ -55,14 +67,12 @@ struct screen_watch {
 };
 
 /*
- * If a change was told: learns where the screen has changed until now, and makes the server tell the next change. After it everything
- * that was told is in the tiles, and what is drawn later has a frame after display_complete_frame. Errors of xconn_reply: the whole
- * screen counts as changed then.
+ * Makes `shown` what the screen is now. One round trip: the server copies what was damaged into the segment, in one go with all of it, so
+ * that `shown` is always one moment's screen; then each tile is compared with what it was. When pixels differ there is a new frame, their
+ * tiles are of that frame, and `drawn` is signalled; a redraw of the same is nothing. Errors of xconn_reply, among them ERR_CANCELLED: `shown`
+ * is as it was then, and the next update fetches all. Must run in a coroutine.
  */
-int screen_take_damage(struct display *display, struct err *e);
-
-/* Copies a region of the screen, without pointer, into private memory: image->pixels is malloced and the caller's. */
-int screen_capture(struct display *display, int x, int y, int width, int height, struct image *image, struct err *e);
+int screen_update(struct display *display, struct err *e);
 
 /* Only one looks at a time: waits for its turn, which screen_end_look ends. ERR_CANCELLED. */
 int screen_begin_look(struct display *display, struct err *e);

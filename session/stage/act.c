@@ -307,7 +307,7 @@ static int begin(struct act *act)
 		return 0;
 	if (display_update(display, &act->e) < 0)
 		return -1;
-	act->since = display_complete_frame(display);
+	act->since = display_frame(display);
 	return 0;
 }
 

@@ -74,7 +74,7 @@ int observe_run(struct stage *stage, const struct observe *ask, json_t **out, ui
 	                                space_json(stage->ends.native), "space", space_json(ask->space));
 	int rc = settle(stage, ask, observation, e);
 
-	*frame = display_complete_frame(stage->display);
+	*frame = display_frame(stage->display);
 	if (rc == 0 && inline_picture)
 		rc = add_picture(stage, ask, observation, frame, e);
 	if (rc < 0)

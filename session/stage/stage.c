@@ -311,7 +311,7 @@ int stage_check_ready(const struct stage *stage, struct err *e)
 json_t *stage_at(const struct stage *stage, uint64_t frame)
 {
 	if (frame == 0 && stage->display)
-		frame = display_complete_frame(stage->display);
+		frame = display_frame(stage->display);
 	return json_pack("{s:I,s:I,s:I}", "frame", (json_int_t)frame, "epoch", (json_int_t)stage->epoch, "episode",
 	                 (json_int_t)stage->episode);
 }

@@ -297,6 +297,7 @@ static void settle(void *arg)
 struct animation {
 	struct fixture *f;
 	int left, every_ms;
+	bool same; /* each time */
 	struct loop_timer *timer;
 };
 
@@ -305,7 +306,7 @@ static void animate(void *arg)
 	struct animation *a = arg;
 
 	a->timer = NULL;
-	paint(a->f, 5, 5, 5, 5, (uint32_t)a->left);
+	paint(a->f, 5, 5, 5, 5, a->same ? 7 : (uint32_t)a->left);
 	if (--a->left > 0)
 		a->timer = loop_at(a->f->loop, util_now_ms() + a->every_ms, animate, a);
 }
@@ -360,7 +361,7 @@ static void ask_changes(void *arg)
 
 	assert_int_equal(display_update(c->f->display, NULL), 0);
 	c->n = display_changes(c->f->display, c->since, c->list, ARRAY_LEN(c->list));
-	c->since = display_complete_frame(c->f->display);
+	c->since = display_frame(c->f->display);
 }
 
 static void test_changes(void **state)
@@ -391,6 +392,41 @@ static void test_changes(void **state)
 	assert_int_equal(c.n, 0);
 }
 
+/* What is drawn again as it was is no change: no frame, the same picture, and quiet. */
+static void test_the_same_again(void **state)
+{
+	struct changes c = {.f = *state};
+	struct display_picture first, second;
+	struct settle s = {.f = *state, .quiet_ms = 100, .limit_ms = 5000};
+	struct animation a = {.f = *state, .left = 1000, .every_ms = 30, .same = true};
+
+	paint(c.f, 5, 5, 200, 100, 0xFFCC00);
+	free(look(c.f, (struct display_request){0}, &first));
+	uint64_t before = c.since = display_frame(c.f->display);
+
+	paint(c.f, 5, 5, 200, 100, 0xFFCC00);
+	xserver_run(c.f->loop, ask_changes, &c);
+	assert_int_equal(c.n, 0);
+	assert_int_equal(c.since, before);
+	free(look(c.f, (struct display_request){0}, &second));
+	assert_int_equal(second.frame, first.frame);
+	assert_memory_equal(first.bytes, second.bytes, first.len);
+	free(first.bytes);
+	free(second.bytes);
+	/* One pixel of it is one. */
+	paint(c.f, 5, 5, 200, 100, 0xFFCC00);
+	paint(c.f, 50, 17, 1, 1, 0xFFCC01);
+	xserver_run(c.f->loop, ask_changes, &c);
+	assert_int_equal(c.n, 1);
+	assert_true(c.list[0].x == 48 && c.list[0].y == 16 && c.list[0].width == 16 && c.list[0].height == 16);
+	paint(c.f, 5, 5, 5, 5, 7);
+	a.timer = loop_at(s.f->loop, util_now_ms(), animate, &a);
+	xserver_run(s.f->loop, settle, &s);
+	loop_cancel(a.timer);
+	assert_true(s.rc == 0 && s.settled);
+	assert_true(a.left < 1000);
+}
+
 /* What is drawn after a frame was told always counts as later, however the events come. */
 static void test_no_change_is_missed(void **state)
 {
@@ -400,7 +436,7 @@ static void test_no_change_is_missed(void **state)
 		paint(c.f, 10, 10, 10, 10, i);
 		if (i % 2)
 			loop_turn(c.f->loop, 100); /* the damage is told, and not taken back yet */
-		uint64_t told = display_complete_frame(c.f->display);
+		uint64_t told = display_frame(c.f->display);
 
 		paint(c.f, 40, 40, 10, 10, i);
 		xserver_run(c.f->loop, ask_changes, &c);
@@ -699,7 +735,7 @@ int main(void)
 		TEST(test_same_frame_same_bytes), TEST(test_pointer_makes_a_frame), TEST(test_never_stale),
 		TEST(test_settle_quiet),          TEST(test_settle_after_drawing), TEST(test_settle_gives_up_at_the_limit),
 		TEST(test_settle_in_a_region),    TEST(test_settle_with_a_mask),   TEST(test_changes),
-		TEST(test_no_change_is_missed),
+		TEST(test_no_change_is_missed),   TEST(test_the_same_again),
 		TEST(test_ready_needs_a_manager), TEST(test_ready_needs_paint),    TEST(test_ready_misses_no_manager),
 		TEST(test_silent_server),
 		TEST(test_requests_without_reply), TEST(test_full_server),         TEST(test_dead_server),

@@ -23,16 +23,21 @@
 #define GUARDED "{\"spec\":{\"guard\":\"last\"},\"image\":{\"name\":\"test\",\"hash\":\"00ff\",\"apps\":[]}}"
 
 /* Another client draws a square, in native pixels; it is there when this returns. */
-static void paint(struct rig *rig, int x, int y, int side)
+static void paint_in(struct rig *rig, int x, int y, int side, uint32_t colour)
 {
 	xcb_screen_t *screen = xcb_setup_roots_iterator(xcb_get_setup(rig->x)).data;
-	const uint32_t values[] = {0xFFCC00, 1};
+	const uint32_t values[] = {colour, 1};
 	xcb_window_t window = xcb_generate_id(rig->x);
 
 	xcb_create_window(rig->x, XCB_COPY_FROM_PARENT, window, rig->root, (int16_t)x, (int16_t)y, (uint16_t)side, (uint16_t)side, 0,
 	                  XCB_WINDOW_CLASS_INPUT_OUTPUT, screen->root_visual, XCB_CW_BACK_PIXEL | XCB_CW_OVERRIDE_REDIRECT, values);
 	xcb_map_window(rig->x, window);
 	free(xcb_get_input_focus_reply(rig->x, xcb_get_input_focus(rig->x), NULL));
+}
+
+static void paint(struct rig *rig, int x, int y, int side)
+{
+	paint_in(rig, x, y, side, 0xFFCC00);
 }
 
 /* The "at" of a fresh look, as text; malloced. */
@@ -303,7 +308,7 @@ static void test_changed(void **state)
 	assert_non_null(json_object_get(observation, "elapsed_ms"));
 }
 
-/* A client that draws in one place until it is killed; it has begun when this returns. */
+/* A client that draws something else in one place until it is killed; it has begun when this returns. */
 static pid_t start_blinking(struct rig *rig, int x, int y, int side)
 {
 	int begun[2];
@@ -326,8 +331,8 @@ static pid_t start_blinking(struct rig *rig, int x, int y, int side)
 	paint(&own, x, y, side);
 	if (write(begun[1], "", 1) < 0)
 		_exit(1);
-	for (;;) {
-		paint(&own, x, y, side);
+	for (uint32_t colour = 0;; colour++) {
+		paint_in(&own, x, y, side, colour);
 		(void)usleep(20000);
 	}
 }

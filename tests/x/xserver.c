@@ -46,7 +46,7 @@ void xserver_start(struct xserver *server, int width, int height)
 	assert_int_equal(pipe(ends), 0);
 	(void)snprintf(fd_text, sizeof(fd_text), "%d", ends[1]);
 	const char *const argv[] = {"Xvfb",       "-screen", "0",          screen,       "-nolisten", "tcp", "-extension",
-	                            "GLX",        "-noreset", "-displayfd", fd_text,      NULL};
+	                            "GLX",        "-noreset", "-schedInterval", "1", "-displayfd", fd_text, NULL};
 
 	server->manager = 0;
 	server->pid = spawn(argv, "");
@@ -68,7 +68,8 @@ void xserver_start(struct xserver *server, int width, int height)
 void xserver_start_again(struct xserver *server, int width, int height)
 {
 	auto_free char *screen = util_printf("%dx%dx24", width, height);
-	const char *const argv[] = {"Xvfb", server->display, "-screen", "0", screen, "-nolisten", "tcp", "-extension", "GLX", "-noreset", NULL};
+	const char *const argv[] = {"Xvfb", server->display, "-screen", "0", screen, "-nolisten", "tcp", "-extension", "GLX", "-noreset",
+	                            "-schedInterval", "1", NULL};
 
 	server->pid = spawn(argv, "");
 	assert_true(server->pid > 0);
