@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "session/base/hash.h"
+#include "session/base/json_text.h"
 #include "session/base/util.h"
 
 /* The next link, over the hash so far and a line. */
@@ -34,15 +35,14 @@ json_t *chain_line(const struct chain *chain, const char *event, const json_t *f
 
 char *chain_text(const struct chain *chain, const json_t *line, struct chain *next)
 {
-	auto_free char *text = json_dumps(line, JSON_COMPACT);
+	size_t len;
+	auto_free char *text = json_text(line, &len);
 	char hex[CHAIN_HEX_SIZE];
 
-	if (!text)
-		DIE("no memory for a line");
 	next->seq = chain->seq + 1;
-	link_line(chain->hash, text, strlen(text), next->hash);
+	link_line(chain->hash, text, len, next->hash);
 	util_hex(hex, next->hash, sizeof(next->hash));
-	return util_printf("%.*s,\"hash\":\"%s\"}\n", (int)(strlen(text) - 1), text, hex);
+	return util_printf("%.*s,\"hash\":\"%s\"}\n", (int)(len - 1), text, hex);
 }
 
 bool chain_resume(struct chain *chain, const char *text, size_t len)

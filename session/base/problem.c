@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "session/base/json_text.h"
 #include "session/base/util.h"
 
 #define RETRY_AFTER_MS 1000
@@ -73,9 +74,6 @@ json_t *problem_of_faults(const struct faults *faults, const char *request_id)
 char *problem_text(const struct err *e, const char *request_id)
 {
 	json_auto_t *problem = problem_create(e, request_id);
-	char *text = json_dumps(problem, JSON_COMPACT);
 
-	if (!text)
-		DIE("a problem object that is no JSON");
-	return text;
+	return json_text(problem, NULL);
 }

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "session/base/json_text.h"
 #include "session/base/problem.h"
 #include "session/base/util.h"
 
@@ -36,16 +37,15 @@ static void clear(struct reply *reply)
 
 void reply_json(struct reply *reply, int status, json_t *taken)
 {
-	char *body = json_dumps(taken, JSON_COMPACT);
+	size_t len;
+	char *body = json_text(taken, &len);
 
-	if (!body)
-		DIE("an answer that is no JSON");
 	json_decref(taken);
 	clear(reply);
 	reply->status = status;
 	reply->type = "application/json";
 	reply->body = body;
-	reply->len = strlen(body);
+	reply->len = len;
 }
 
 void reply_empty(struct reply *reply, int status)
@@ -88,17 +88,16 @@ void reply_refusal(struct reply *reply, const struct faults *faults, const char 
 	enum err_code code = faults->list[0].code;
 	const struct err_info *info = err_info(code);
 	json_auto_t *problem = problem_of_faults(faults, request_id);
-	char *body = json_dumps(problem, JSON_COMPACT);
+	size_t len;
+	char *body = json_text(problem, &len);
 	json_t *headers = json_incref(reply->headers);
 
-	if (!body)
-		DIE("a problem object that is no JSON");
 	clear(reply);
 	reply->headers = headers;
 	reply->status = info->status;
 	reply->type = PROBLEM_MEDIA_TYPE;
 	reply->body = body;
-	reply->len = strlen(reply->body);
+	reply->len = len;
 	if (code == ERR_UNAUTHORIZED)
 		reply_header(reply, "WWW-Authenticate", "Bearer");
 	if (strcmp(info->fix, "later") == 0)

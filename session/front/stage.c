@@ -14,6 +14,7 @@
 #include "session/base/co.h"
 #include "session/base/ipc.h"
 #include "session/base/json.h"
+#include "session/base/json_text.h"
 #include "session/base/limits.h"
 #include "session/base/log.h"
 #include "session/base/util.h"
@@ -344,14 +345,13 @@ static void send_call(struct stage_reply *link, const struct stage_call *call)
 {
 	json_t *envelope = json_pack("{s:s, s:s, s:s*, s:s*, s:s*, s:O*}", "call", call->name, "role", call->role, "token", call->token,
 	                             "request_id", call->request_id, "key", call->key, "query", call->query);
-	auto_free char *text = json_dumps(envelope, JSON_COMPACT);
+	size_t len;
+	auto_free char *text = json_text(envelope, &len);
 
 	json_decref(envelope);
-	if (!text)
-		DIE("a call has no text");
 	link->state = LINK_CALLED;
 	ipc_stream_send_message(link->stream, &(struct ipc_message){.kind = LINK_CALL, .body_kind = LINK_DATA, .more = LINK_MORE, .head = text,
-	                                                            .head_len = strlen(text), .body = call->body, .body_len = call->body_len});
+	                                                            .head_len = len, .body = call->body, .body_len = call->body_len});
 }
 
 int stage_call(struct stage *stage, const struct stage_call *call, int64_t deadline_ms, struct stage_reply **reply, struct err *e)

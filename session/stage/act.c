@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/param.h>
 
+#include "session/base/json_text.h"
 #include "session/base/limits.h"
 #include "session/base/log.h"
 #include "session/base/problem.h"
@@ -75,7 +76,7 @@ static void write_result(struct act *act, size_t index, const json_t *result)
 /* What goes into one reply is bounded, however many pictures and outputs a list asks for. */
 static int check_size(struct act *act, const json_t *result)
 {
-	act->result_bytes += json_dumpb(result, NULL, 0, JSON_COMPACT);
+	act->result_bytes += json_text_len(result);
 	if (act->result_bytes <= LIMIT_ACT_REPLY_BYTES)
 		return 0;
 	return err_set(&act->e, ERR_TOO_LARGE, NULL, "the results of one call may have %d bytes together: ask for fewer pictures in it",

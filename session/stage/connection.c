@@ -10,6 +10,7 @@
 
 #include "session/base/ipc.h"
 #include "session/base/json.h"
+#include "session/base/json_text.h"
 #include "session/base/limits.h"
 #include "session/base/log.h"
 #include "session/base/problem.h"
@@ -159,20 +160,12 @@ static void on_drained(void *arg)
 
 static const struct ipc_stream_ops stream_ops = {.frame = on_frame, .closed = on_closed, .drained = on_drained};
 
-static char *text_of(const json_t *envelope)
-{
-	char *text = json_dumps(envelope, JSON_COMPACT);
-
-	if (!text)
-		DIE("an envelope that is no JSON");
-	return text;
-}
-
 static void send_envelope(struct connection *connection, uint16_t kind, uint16_t flags, const json_t *envelope)
 {
-	auto_free char *text = text_of(envelope);
+	size_t len;
+	auto_free char *text = json_text(envelope, &len);
 
-	ipc_stream_send(connection->stream, kind, flags, text, strlen(text));
+	ipc_stream_send(connection->stream, kind, flags, text, len);
 }
 
 static void on_acceptable(void *arg, uint32_t events)
@@ -230,9 +223,10 @@ void call_reply(struct call *call, int status, const char *media_type, const jso
 {
 	json_auto_t *envelope = json_pack("{s:i,s:s,s:O*,s:O*}", "status", status, "type", media_type, "headers", headers,
 	                                  "counts", call->counts);
-	auto_free char *text = text_of(envelope);
-	const struct ipc_message message = {.kind = LINK_REPLY, .body_kind = LINK_DATA, .more = LINK_MORE, .head = text,
-	                                    .head_len = strlen(text), .body = len > 0 ? body : NULL, .body_len = len};
+	size_t head_len;
+	auto_free char *head = json_text(envelope, &head_len);
+	const struct ipc_message message = {.kind = LINK_REPLY, .body_kind = LINK_DATA, .more = LINK_MORE, .head = head,
+	                                    .head_len = head_len, .body = len > 0 ? body : NULL, .body_len = len};
 
 	if (call->answered)
 		DIE("the call %s was answered twice", call->name);
@@ -244,24 +238,22 @@ void call_reply(struct call *call, int status, const char *media_type, const jso
 
 void call_reply_json(struct call *call, int status, const json_t *value)
 {
-	auto_free char *text = json_dumps(value, JSON_COMPACT);
+	size_t len;
+	auto_free char *text = json_text(value, &len);
 
-	if (!text)
-		DIE("an answer that is no JSON");
-	call_reply(call, status, "application/json", NULL, text, strlen(text));
+	call_reply(call, status, "application/json", NULL, text, len);
 }
 
 static void refuse(struct call *call, enum err_code code, const json_t *problem)
 {
 	json_auto_t *headers = NULL;
-	auto_free char *text = json_dumps(problem, JSON_COMPACT);
+	size_t len;
+	auto_free char *text = json_text(problem, &len);
 
-	if (!text)
-		DIE("a problem that is no JSON");
 	call->counts = json_pack("{s:s}", "refused", err_info(code)->wire);
 	if (strcmp(err_info(code)->fix, "later") == 0)
 		headers = json_pack("{s:s}", "Retry-After", PROBLEM_RETRY_AFTER_S);
-	call_reply(call, err_info(code)->status, PROBLEM_MEDIA_TYPE, headers, text, strlen(text));
+	call_reply(call, err_info(code)->status, PROBLEM_MEDIA_TYPE, headers, text, len);
 }
 
 void call_refuse(struct call *call, const struct err *e)

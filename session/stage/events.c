@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "session/base/json_text.h"
 #include "session/base/limits.h"
 #include "session/base/util.h"
 #include "session/journal/journal.h"
@@ -37,20 +38,16 @@ void events_destroy(struct events *events)
 /* A line is as long as its action; of a very long one the name and the length are told. */
 static char *text_of(json_t *line)
 {
-	char *text = json_dumps(line, JSON_COMPACT);
+	size_t len;
+	char *text = json_text(line, &len);
 	const json_t *action = json_object_get(line, "action");
 
-	if (!text)
-		DIE("a line of the journal that is no JSON");
-	if (strlen(text) <= LIMIT_EVENT_BYTES)
+	if (len <= LIMIT_EVENT_BYTES)
 		return text;
 	free(text);
 	json_object_set_new(line, "action", json_pack("{s:O*,s:I}", "action", json_object_get(action, "action"), "bytes",
-	                                              (json_int_t)json_dumpb(action, NULL, 0, JSON_COMPACT)));
-	text = json_dumps(line, JSON_COMPACT);
-	if (!text)
-		DIE("no memory for an event");
-	return text;
+	                                              (json_int_t)json_text_len(action)));
+	return json_text(line, NULL);
 }
 
 void events_add(void *arg, const json_t *written)

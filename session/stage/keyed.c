@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/param.h>
 
+#include "session/base/json_text.h"
 #include "session/base/limits.h"
 #include "session/base/util.h"
 #include "session/stage/act.h"
@@ -39,7 +40,7 @@ void keyed_keep(struct stage *stage, struct call *call, const json_t *reply)
 	json_array_foreach(json_object_get(kept, "results"), i, result)
 		drop_picture(result);
 	drop_picture(json_object_get(kept, "observation"));
-	records_finish(stage->records, call->record, json_dumps(kept, JSON_COMPACT), util_now_ms());
+	records_finish(stage->records, call->record, json_text(kept, NULL), util_now_ms());
 	call->record = NULL;
 }
 
@@ -89,12 +90,11 @@ static void replay(struct stage *stage, struct call *call, const struct record *
 	json_auto_t *reply = json_loads(record_reply(record), 0, NULL);
 	json_auto_t *headers = json_pack("{s:s}", "Idempotency-Replayed", "true");
 	auto_free char *text = NULL;
+	size_t len;
 
 	add_picture(stage, call, json_object_get(reply, "observation"));
-	text = json_dumps(reply, JSON_COMPACT);
-	if (!text)
-		DIE("a reply that was kept is no JSON");
-	call_reply(call, 200, "application/json", headers, text, strlen(text));
+	text = json_text(reply, &len);
+	call_reply(call, 200, "application/json", headers, text, len);
 }
 
 static void run_first(struct stage *stage, struct call *call, struct record *record)

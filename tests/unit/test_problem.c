@@ -150,6 +150,45 @@ static void test_base64(void **state)
 	}
 }
 
+/* Three bytes at a time, from the alphabet of the standard: what the fast way must come to. */
+static char *encode_slowly(const unsigned char *in, size_t len)
+{
+	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	char *text = util_alloc((len + 2) / 3 * 4 + 1), *out = text;
+
+	for (size_t i = 0; i < len; i += 3) {
+		uint32_t bits = (uint32_t)in[i] << 16 | (uint32_t)(i + 1 < len ? in[i + 1] : 0) << 8 | (i + 2 < len ? in[i + 2] : 0);
+
+		for (size_t digit = 0; digit < 4; digit++)
+			*out++ = i + digit > len ? '=' : digits[bits >> (18 - 6 * digit) & 63];
+	}
+	*out = '\0';
+	return text;
+}
+
+/* Of every length, and every value of six bits at every place. */
+static void test_base64_long(void **state)
+{
+	unsigned char bytes[300];
+
+	(void)state;
+	for (unsigned int seed = 0; seed < 64; seed++) {
+		for (size_t i = 0; i < sizeof(bytes); i++)
+			bytes[i] = seed < 32 ? (unsigned char)((i + seed * 9) * 2654435761U >> 13) : (unsigned char)(i * 4 + seed);
+		for (size_t len = seed % 5; len <= sizeof(bytes); len += 1 + seed % 7) {
+			size_t out_len;
+			/* In a block of its own length, so that reading on behind it is found. */
+			auto_free unsigned char *in = util_alloc(len);
+			auto_free char *right = encode_slowly(bytes, len), *text = NULL;
+
+			memcpy(in, bytes, len);
+			text = base64_encode(in, len, &out_len);
+			assert_string_equal(text, right);
+			assert_int_equal(out_len, strlen(right));
+		}
+	}
+}
+
 static void test_base64_back(void **state)
 {
 	static const char *const good[][2] = {{"", ""}, {"Zg==", "f"}, {"Zg", "f"}, {"Zm8=", "fo"}, {"Zm9v", "foo"}, {"Zm9vYmFy", "foobar"}};
@@ -174,7 +213,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_fault_of_content), cmocka_unit_test(test_fault_of_form), cmocka_unit_test(test_later_says_when),
 		cmocka_unit_test(test_several_faults),   cmocka_unit_test(test_every_code),    cmocka_unit_test(test_base64),
-		cmocka_unit_test(test_base64_back),
+		cmocka_unit_test(test_base64_long),      cmocka_unit_test(test_base64_back),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
