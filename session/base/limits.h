@@ -33,7 +33,7 @@
 #define LIMIT_EVENT_BYTES 8192                /* data of one, beyond which its action is named alone */
 #define LIMIT_EVENT_HEARTBEAT_MS 15000        /* without an event, a comment */
 #define LIMIT_LAST_EVENT_MS 500               /* for readers to take the last one, before the processes of the session are killed */
-#define LIMIT_STREAMS 16                      /* readers of the events of one session */
+#define LIMIT_STREAMS 16                      /* readers of streams of one session */
 #define LIMIT_STREAMS_IN_ALL 512              /* and of all sessions: other requests need connections, too */
 #define LIMIT_STREAM_QUEUED_BYTES (64 * 1024) /* that one of them has not taken; beyond it nothing more is sent to it */
 #define LIMIT_KEY_CHARS 255                   /* an Idempotency-Key */

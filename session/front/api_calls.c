@@ -105,7 +105,7 @@ static int check_streams(const struct sessions *all, struct err *e)
 		n += session->stage ? stage_count_streams(session->stage) : 0;
 	if (n < LIMIT_STREAMS_IN_ALL)
 		return 0;
-	return err_set(e, ERR_LIMIT, NULL, "%d callers read events of this server already", LIMIT_STREAMS_IN_ALL);
+	return err_set(e, ERR_LIMIT, NULL, "%d callers read streams of this server already", LIMIT_STREAMS_IN_ALL);
 }
 
 int api_events(struct request *request, struct err *e)

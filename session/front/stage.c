@@ -250,7 +250,7 @@ static int gone(struct err *e)
 static int check_room(const struct stage *stage, bool is_stream, struct err *e)
 {
 	if (is_stream && stage->n_streams >= LIMIT_STREAMS)
-		return err_set(e, ERR_LIMIT, NULL, "%d callers read the events of this session already", LIMIT_STREAMS);
+		return err_set(e, ERR_LIMIT, NULL, "%d callers read streams of this session already", LIMIT_STREAMS);
 	if (!is_stream && stage->n_links >= LIMIT_STAGE_LINKS)
 		return err_set(e, ERR_BUSY, NULL, "%d calls of this session are open already", LIMIT_STAGE_LINKS);
 	return 0;

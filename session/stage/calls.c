@@ -74,7 +74,7 @@ static void handle_end(struct stage *stage, struct call *call)
 	if (turns_take(&stage->turns, util_now_ms() + LIMIT_X_WAIT_MS, NULL) == 0)
 		turns_pass(&stage->turns);
 	stage_end(stage, is_told ? form_string(body, "reason", "asked") : "asked");
-	events_finish(stage->events, util_now_ms() + LIMIT_LAST_EVENT_MS);
+	readers_finish(&stage->readers, util_now_ms() + LIMIT_LAST_EVENT_MS);
 	answer(call, 0, journal_head(stage->journal), NULL);
 }
 

@@ -289,9 +289,9 @@ void call_stream_begin(struct call *call, const char *media_type)
 		send_envelope(call->connection, LINK_REPLY, LINK_MORE, envelope);
 }
 
-int call_stream_wait(struct call *call, int64_t deadline_ms, struct err *e)
+int call_stream_wait(struct call *call, size_t queued, int64_t deadline_ms, struct err *e)
 {
-	while (call->connection && ipc_stream_queued(call->connection->stream) > LIMIT_STREAM_QUEUED_BYTES)
+	while (call->connection && ipc_stream_queued(call->connection->stream) > queued)
 		if (co_wait_event(&call->drained, deadline_ms, e) < 0)
 			return -1;
 	return call->connection ? 0 : err_set(e, ERR_CANCELLED, NULL, "the caller has left");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A ring of events, and readers that each go along it at their own pace. */
+/* A ring of events, along which readers go, each at its own pace. */
 #include "session/stage/events.h"
 
 #include <string.h>
@@ -10,19 +10,16 @@
 #include "session/journal/journal.h"
 
 struct events {
-	int64_t heartbeat_ms, patience_ms;
+	struct readers *readers;
 	char *ring[LIMIT_EVENTS]; /* as they are sent; that of number n at n % LIMIT_EVENTS */
 	json_int_t last;          /* its number; 0: there is none yet */
-	bool finished;
-	size_t n_readers;
-	struct co_event added, left;
 };
 
-struct events *events_create(int64_t heartbeat_ms, int64_t patience_ms)
+struct events *events_create(struct readers *readers)
 {
 	struct events *events = util_zalloc(sizeof(*events));
 
-	*events = (struct events){.heartbeat_ms = heartbeat_ms, .patience_ms = patience_ms};
+	events->readers = readers;
 	return events;
 }
 
@@ -66,7 +63,7 @@ void events_add(void *arg, const json_t *written)
 	free(*place);
 	*place = util_printf("id: %lld\nevent: %s\ndata: %s\n\n", (long long)events->last, json_string_value(json_object_get(line, "event")),
 	                     data);
-	co_signal(&events->added);
+	co_signal(&events->readers->news);
 }
 
 static json_int_t oldest(const struct events *events)
@@ -95,84 +92,53 @@ static int read_start(const struct events *events, const struct call *call, json
 	return 0;
 }
 
-static int send_text(struct events *events, struct call *call, const char *text, struct err *e)
-{
-	if (call_stream_wait(call, util_now_ms() + events->patience_ms, e) < 0)
-		return -1;
-	call_stream_send(call, text, strlen(text));
-	return 0;
-}
-
 /* Those that are not kept any more. */
-static int send_gap(struct events *events, struct call *call, json_int_t *next, struct err *e)
+static int send_gap(struct events *events, struct reader *reader, json_int_t *next, struct err *e)
 {
 	long long first = *next, end = oldest(events);
 	auto_free char *text = util_printf("id: %lld\nevent: gap\ndata: {\"event\":\"gap\",\"first\":%lld,\"last\":%lld}\n\n", end - 1, first,
 	                                   end - 1);
 
 	*next = end;
-	return send_text(events, call, text, e);
+	return reader_send(reader, text, strlen(text), e);
 }
 
-static int send_next(struct events *events, struct call *call, json_int_t *next, struct err *e)
+static int send_next(struct events *events, struct reader *reader, json_int_t *next, struct err *e)
 {
+	const char *text;
+
 	if (*next < oldest(events))
-		return send_gap(events, call, next, e);
+		return send_gap(events, reader, next, e);
 	/* The ring goes on while this one waits. */
-	if (call_stream_wait(call, util_now_ms() + events->patience_ms, e) < 0)
+	if (reader_wait_room(reader, LIMIT_STREAM_QUEUED_BYTES, e) < 0)
 		return -1;
-	if (*next >= oldest(events)) {
-		const char *text = events->ring[*next % LIMIT_EVENTS];
-
-		call_stream_send(call, text, strlen(text));
-		++*next;
-	}
-	return 0;
-}
-
-/* Waits for an event; sends a comment when none comes, so that a caller who vanished is noticed. */
-static int wait_more(struct events *events, struct call *call, struct err *e)
-{
-	if (co_wait_event(&events->added, util_now_ms() + events->heartbeat_ms, e) == 0)
+	if (*next < oldest(events))
 		return 0;
-	return e->code == ERR_TIMEOUT ? send_text(events, call, ": nothing new\n\n", e) : -1;
+	text = events->ring[*next % LIMIT_EVENTS];
+	++*next;
+	return reader_send(reader, text, strlen(text), e); /* there is room: it does not wait */
 }
 
-static int send_all(struct events *events, struct call *call, json_int_t next, struct err *e)
+static int send_all(struct events *events, struct reader *reader, json_int_t next, struct err *e)
 {
 	/* The number so far is told at once: whoever loses the connection before the first event can come back with it. */
 	auto_free char *hello = util_printf("retry: 1000\nid: %lld\n\n", (long long)next - 1);
-	int rc = send_text(events, call, hello, e);
+	int rc = reader_send(reader, hello, strlen(hello), e);
 
-	while (rc == 0 && (next <= events->last || !events->finished))
-		rc = next <= events->last ? send_next(events, call, &next, e) : wait_more(events, call, e);
+	while (rc == 0 && (next <= events->last || !events->readers->finished))
+		rc = next <= events->last ? send_next(events, reader, &next, e) : reader_wait_news(reader, CO_FOREVER, e);
 	return rc;
 }
 
 void events_call(struct events *events, struct call *call)
 {
+	struct reader reader;
 	json_int_t next = 0;
 	struct err e;
-	int rc = read_start(events, call, &next, &e);
 
-	if (rc == 0 && events->n_readers >= LIMIT_STREAMS)
-		rc = err_set(&e, ERR_LIMIT, NULL, "%d callers read the events of this session already", LIMIT_STREAMS);
-	if (rc < 0) {
+	if (read_start(events, call, &next, &e) < 0 || reader_begin(events->readers, call, &reader, &e) < 0) {
 		call_refuse(call, &e);
 		return;
 	}
-	events->n_readers++;
-	call_stream_begin(call, "text/event-stream");
-	call_stream_end(call, send_all(events, call, next, &e) == 0);
-	events->n_readers--;
-	co_signal(&events->left);
-}
-
-void events_finish(struct events *events, int64_t deadline_ms)
-{
-	events->finished = true;
-	co_signal(&events->added);
-	while (events->n_readers > 0)
-		if (co_wait_event(&events->left, deadline_ms, NULL) < 0)
-			break;
+	reader_end(&reader, send_all(events, &reader, next, &e) == 0);
 }

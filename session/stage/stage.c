@@ -50,7 +50,8 @@ struct stage *stage_create(struct loop *loop, struct ends *ends)
 	*stage = (struct stage){.loop = loop, .ends = *ends, .space = ends->native, .epoch = 1, .episode = 1, .keep_text = true};
 	stage->apps_started = json_array();
 	stage->records = records_create();
-	stage->events = events_create(LIMIT_EVENT_HEARTBEAT_MS, LIMIT_SEND_MS);
+	stage->readers = (struct readers){.heartbeat_ms = LIMIT_EVENT_HEARTBEAT_MS, .patience_ms = LIMIT_SEND_MS};
+	stage->events = events_create(&stage->readers);
 	stage->journal = journal_create(loop, steal_fd(&stage->ends.journal_fd));
 	journal_watch(stage->journal, events_add, stage->events);
 	return stage;

@@ -48,6 +48,7 @@ struct stage {
 	struct turns turns;
 	struct guard guard;
 	struct records *records; /* of keys */
+	struct readers readers;  /* of streams */
 	struct events *events;
 };
 

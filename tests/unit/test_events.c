@@ -24,6 +24,7 @@
 
 struct place {
 	struct loop *loop;
+	struct readers readers;
 	struct events *events;
 	struct connections *connections;
 	struct sockaddr_un address;
@@ -78,7 +79,8 @@ static void start(struct place *place, int64_t heartbeat_ms, int64_t patience_ms
 	assert_int_equal(getsockname(fd, (struct sockaddr *)&place->address, &place->address_len), 0);
 	assert_int_equal(listen(fd, 4), 0);
 	place->connections = connections_create(place->loop, fd, &ops);
-	place->events = events_create(heartbeat_ms, patience_ms);
+	place->readers = (struct readers){.heartbeat_ms = heartbeat_ms, .patience_ms = patience_ms};
+	place->events = events_create(&place->readers);
 	place->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	assert_int_equal(connect(place->fd, (struct sockaddr *)&place->address, place->address_len), 0);
 }
@@ -170,7 +172,7 @@ static void finish(void *arg)
 {
 	struct place *place = arg;
 
-	events_finish(place->events, util_now_ms() + WAIT_MS);
+	readers_finish(&place->readers, util_now_ms() + WAIT_MS);
 	place->finished = true;
 }
 

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Those who read a stream of the session, of any kind: how many there may be, how they wait for what is to be sent, and what becomes of one
+ * that does not read. Owner: the stage. One thread; everything runs in the coroutines of their calls.
+ */
+#ifndef STAGE_READERS_H
+#define STAGE_READERS_H
+
+#include "session/stage/connection.h"
+
+/* A comment is sent to a reader after heartbeat_ms without anything else; one that takes nothing for patience_ms is cut off. */
+struct readers {
+	int64_t heartbeat_ms, patience_ms;
+	size_t n;
+	bool finished;        /* nothing more will come */
+	struct co_event news; /* signalled when something may be to be sent, and when it is finished */
+	struct co_event left;
+};
+
+struct reader {
+	struct readers *all;
+	struct call *call;
+	int64_t sent_ms; /* when something was last sent to it */
+};
+
+/*
+ * Begins the answer of the call, of server-sent events. ERR_LIMIT when LIMIT_STREAMS read already: nothing was answered then, else the reader
+ * is to be ended by reader_end.
+ */
+int reader_begin(struct readers *all, struct call *call, struct reader *reader, struct err *e);
+
+/* The end of the answer; one that is not whole breaks off. */
+void reader_end(struct reader *reader, bool whole);
+
+/*
+ * Waits until at most `queued` bytes are left that it has not taken, and the same before each piece of what is sent. Errors: ERR_TIMEOUT when
+ * it takes nothing for patience_ms, ERR_CANCELLED when it has left.
+ */
+int reader_wait_room(struct reader *reader, size_t queued, struct err *e);
+int reader_send(struct reader *reader, const char *text, size_t len, struct err *e);
+
+/* Waits for news, at most until until_ms (monotonic); sends the comment when it is due. Errors as above. */
+int reader_wait_news(struct reader *reader, int64_t until_ms, struct err *e);
+
+/* There will be no more: readers get what there is, and their end. Waits for them until the deadline. */
+void readers_finish(struct readers *all, int64_t deadline_ms);
+
+#endif
