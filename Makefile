@@ -24,7 +24,7 @@ OPT_asan    := -O1 -g -fsanitize=address,undefined -fno-omit-frame-pointer -DCON
 OPT_ubsan   := -O1 -g -fsanitize=undefined -fno-sanitize-recover -DCONFINE_SANITIZER
 
 PKGS := jansson libseccomp libmicrohttpd libpng libdeflate libturbojpeg libwebp x11 x11-xcb xtst xcb xcb-xtest xcb-shm xcb-damage \
-        xcb-xfixes xcb-res xcb-xkb xkbcommon sqlite3 libcurl gnutls
+        xcb-xfixes xcb-res xcb-xkb xcb-xinput xkbcommon sqlite3 libcurl gnutls
 # run and check install what is missing; everything else says what it is.
 ifneq ($(filter-out run check check-host dist uninstall clean,$(or $(MAKECMDGOALS),all)),)
 ifeq ($(shell pkg-config --exists $(PKGS) 2>/dev/null && command -v $(CC)),)
@@ -43,7 +43,7 @@ DIRS_glovebox-front   := session/front sandbox/confine
 LIBS_glovebox-front   := jansson libseccomp libmicrohttpd sqlite3 gnutls
 DIRS_glovebox-stage   := session/stage session/journal display input apps sandbox/confine
 LIBS_glovebox-stage   := jansson libseccomp libpng libdeflate libturbojpeg libwebp x11 x11-xcb xcb xcb-xtest xcb-shm xcb-damage \
-                         xcb-xfixes xcb-res xcb-xkb xkbcommon gnutls
+                         xcb-xfixes xcb-res xcb-xkb xcb-xinput xkbcommon gnutls
 DIRS_glovebox         := session/cli
 LIBS_glovebox         := jansson libcurl gnutls
 DIRS_glovebox-init    := apps/init

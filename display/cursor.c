@@ -2,6 +2,10 @@
 /* The pointer. */
 #include "display/cursor.h"
 
+#include <string.h>
+#include <sys/param.h>
+#include <xcb/xinput.h>
+
 #include "session/base/util.h"
 
 int cursor_look(struct display *display, xcb_xfixes_get_cursor_image_reply_t **cursor, struct err *e)
@@ -24,6 +28,7 @@ int cursor_look(struct display *display, xcb_xfixes_get_cursor_image_reply_t **c
 		display->cursor_x = reply->x;
 		display->cursor_y = reply->y;
 		display->frame++;
+		screen_tell_followers(display);
 	}
 	*cursor = reply;
 	return 0;
@@ -56,4 +61,61 @@ void cursor_draw(xcb_xfixes_get_cursor_image_reply_t *cursor, struct image *imag
 		.width = rect.width, .height = rect.height, .stride = rect.width, .pixels = xcb_xfixes_get_cursor_image_cursor_image(cursor)};
 
 	image_blend(image, &over, rect.x - x, rect.y - y);
+}
+
+static void copy_rows(const struct image *from, struct image *to)
+{
+	for (int row = 0; row < to->height; row++)
+		memcpy(image_row(to, row), image_row(from, row), (size_t)to->width * sizeof(uint32_t));
+}
+
+void cursor_put(xcb_xfixes_get_cursor_image_reply_t *cursor, struct image *screen, struct cursor_under *under)
+{
+	struct rect all = cursor_rect(cursor);
+	struct rect r = {MAX(all.x, 0), MAX(all.y, 0), 0, 0};
+
+	r.width = MAX(MIN(all.x + all.width, screen->width) - r.x, 0);
+	r.height = MAX(MIN(all.y + all.height, screen->height) - r.y, 0);
+	*under = (struct cursor_under){.rect = r};
+	if (r.width == 0 || r.height == 0)
+		return;
+	const struct image part = image_part(screen, r.x, r.y, r.width, r.height);
+
+	under->pixels = image_create(r.width, r.height);
+	copy_rows(&part, &under->pixels);
+	cursor_draw(cursor, screen, 0, 0);
+}
+
+void cursor_take_away(struct image *screen, struct cursor_under *under)
+{
+	if (!under->pixels.pixels)
+		return;
+	struct image part = image_part(screen, under->rect.x, under->rect.y, under->rect.width, under->rect.height);
+
+	copy_rows(&under->pixels, &part);
+	free(under->pixels.pixels);
+	*under = (struct cursor_under){.rect = {0, 0, 0, 0}};
+}
+
+void cursor_listen(struct display *display, bool on)
+{
+	struct {
+		xcb_input_event_mask_t head;
+		uint32_t events;
+	} mask = {{.deviceid = XCB_INPUT_DEVICE_ALL_MASTER, .mask_len = 1}, on ? XCB_INPUT_XI_EVENT_MASK_RAW_MOTION : 0};
+
+	if (display->x->lost)
+		return;
+	xcb_xfixes_select_cursor_input(display->x->xcb, display->x->root, on ? XCB_XFIXES_CURSOR_NOTIFY_MASK_DISPLAY_CURSOR : 0);
+	xcb_input_xi_select_events(display->x->xcb, display->x->root, 1, &mask.head);
+	xconn_flush(display->x);
+}
+
+bool cursor_is_news(const struct display *display, const xcb_generic_event_t *event)
+{
+	uint8_t type = event->response_type & 0x7F;
+	const xcb_ge_generic_event_t *generic = (const xcb_ge_generic_event_t *)event;
+
+	return type == display->fixes_event + XCB_XFIXES_CURSOR_NOTIFY ||
+	       (type == XCB_GE_GENERIC && generic->extension == display->input_opcode && generic->event_type == XCB_INPUT_RAW_MOTION);
 }

@@ -103,6 +103,45 @@ int display_picture(struct display *display, const struct display_request *reque
 /* {"format","data","width","height"} with the bytes in base64; the caller's reference. */
 json_t *display_picture_json(const struct display_picture *picture);
 
+/*
+ * A caller that keeps a picture of its own and gets what changes in it. In the memory of who follows, from display_follow_begin to
+ * display_follow_end; its fields are display's.
+ */
+struct display_follower {
+	struct display_follower *next;
+	struct display_request request;
+	struct co_event *news;
+	bool has_picture;
+	uint64_t frame, moves;       /* that its picture shows */
+	struct rect cursor;          /* what the pointer covers in it, in native pixels, and which one it is */
+	uint32_t cursor_serial;
+	int cursor_x, cursor_y;
+};
+
+/* Begins with a follower that has no picture yet. `news` (the caller's) is signalled from now on whenever something may have changed. */
+void display_follow_begin(struct display *display, const struct display_request *request, struct co_event *news,
+                          struct display_follower *follower);
+void display_follow_end(struct display *display, struct display_follower *follower);
+
+/* Something may have changed in its picture. A screen that is still has no news. */
+bool display_follow_has_news(const struct display *display, const struct display_follower *follower);
+
+/* Parts of one and the same frame of a picture: put into it one after another they make it what display_picture shows of this frame. */
+struct display_parts {
+	uint64_t frame;
+	bool whole; /* it is all of the picture, in one part */
+	size_t n;   /* 0: nothing has changed in it */
+	struct display_part {
+		struct rect rect; /* in pixels of the picture */
+		char *bytes;
+		size_t len;
+	} list[LIMIT_CHANGED];
+};
+
+/* What has changed since the last call, or at first the whole picture; out is to be ended by display_parts_finish. Errors as display_picture. */
+int display_follow(struct display *display, struct display_follower *follower, struct display_parts *out, struct err *e);
+void display_parts_finish(struct display_parts *parts);
+
 /* Rows: screenshot wait_settled. Home: struct display *. */
 extern const struct action_row display_rows[];
 extern const size_t display_n_rows;

@@ -12,7 +12,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include <xcb/damage.h>
+#include <xcb/xinput.h>
 
+#include "display/cursor.h"
 #include "display/shown.h"
 #include "session/base/util.h"
 
@@ -27,6 +29,10 @@ static void on_event(void *arg, const xcb_generic_event_t *event)
 			return;
 		display->told = true;
 		co_signal(&display->drawn);
+		screen_tell_followers(display);
+	} else if (cursor_is_news(display, event)) {
+		display->moves++;
+		screen_tell_followers(display);
 	} else if (type == XCB_PROPERTY_NOTIFY && ((const xcb_property_notify_event_t *)event)->window == display->x->root) {
 		display->n_properties++;
 		co_signal(&display->properties);
@@ -107,6 +113,7 @@ static void take_over(struct display *display, const xcb_xfixes_fetch_region_rep
 	display->frame = finding.frame;
 	display->changed_ms = finding.now_ms;
 	co_signal(&display->drawn);
+	screen_tell_followers(display);
 }
 
 static int update(struct display *display, struct err *e)
@@ -169,10 +176,12 @@ static int agree_versions(struct xconn *x, struct err *e)
 	auto_free xcb_shm_query_version_reply_t *shm = NULL;
 	auto_free void *fixes = NULL;
 	auto_free void *damage = NULL;
+	auto_free void *input = NULL;
 
 	if (xconn_reply(x, xcb_shm_query_version(x->xcb).sequence, (void **)&shm, e) < 0 ||
 	    xconn_reply(x, xcb_xfixes_query_version(x->xcb, 5, 0).sequence, &fixes, e) < 0 ||
-	    xconn_reply(x, xcb_damage_query_version(x->xcb, 1, 1).sequence, &damage, e) < 0)
+	    xconn_reply(x, xcb_damage_query_version(x->xcb, 1, 1).sequence, &damage, e) < 0 ||
+	    xconn_reply(x, xcb_input_xi_query_version(x->xcb, 2, 2).sequence, &input, e) < 0)
 		return -1;
 	if (shm->major_version == 1 && shm->minor_version < 2)
 		return err_set(e, ERR_UNSUPPORTED, NULL, "the display's MIT-SHM cannot attach descriptors");
@@ -248,6 +257,8 @@ int display_create(struct display **out, struct xconn *x, struct space native, s
 		display_destroy(display);
 		return -1;
 	}
+	display->fixes_event = xcb_get_extension_data(x->xcb, &xcb_xfixes_id)->first_event;
+	display->input_opcode = xcb_get_extension_data(x->xcb, &xcb_input_id)->major_opcode;
 	paint_background(x);
 	xconn_flush(x);
 	*out = display;

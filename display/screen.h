@@ -49,6 +49,11 @@ struct display {
 	bool looking;                /* pictures are taken one at a time: a silent server is not asked again and again */
 	struct co_event looked;
 
+	struct display_follower *followers;
+	size_t n_cursors;            /* of them, that have the pointer in their picture */
+	uint8_t fixes_event, input_opcode; /* by which the server's news of the pointer are known */
+	uint64_t moves;              /* how often such news came */
+
 	uint32_t cursor_serial;      /* the pointer as it was last drawn */
 	int cursor_x, cursor_y;
 
@@ -77,6 +82,9 @@ int screen_update(struct display *display, struct err *e);
 /* Only one looks at a time: waits for its turn, which screen_end_look ends. ERR_CANCELLED. */
 int screen_begin_look(struct display *display, struct err *e);
 void screen_end_look(struct display *display);
+
+/* Something may have changed. */
+void screen_tell_followers(const struct display *display);
 
 /* Fields that are left out become what they stand for, so that requests can be compared. */
 struct display_request screen_complete(const struct display *display, const struct display_request *asked);

@@ -19,6 +19,7 @@
 #include <xcb/xcbext.h>
 #include <xcb/xtest.h>
 #include <xcb/xfixes.h>
+#include <xcb/xinput.h>
 #include <xcb/xkb.h>
 
 #include "session/base/limits.h"
@@ -210,7 +211,7 @@ void xconn_flush(struct xconn *x)
 /* What the libraries would ask for, and wait for, in the middle of a later request is asked for now. */
 static int prepare_extensions(Display *dpy, struct err *e)
 {
-	xcb_extension_t *const used[] = {&xcb_shm_id, &xcb_damage_id, &xcb_xfixes_id, &xcb_res_id, &xcb_xkb_id, &xcb_test_id};
+	xcb_extension_t *const used[] = {&xcb_shm_id, &xcb_damage_id, &xcb_xfixes_id, &xcb_res_id, &xcb_xkb_id, &xcb_test_id, &xcb_input_id};
 	xcb_connection_t *xcb = XGetXCBConnection(dpy);
 	int a, b, c;
 	int major = XkbMajorVersion, minor = XkbMinorVersion;

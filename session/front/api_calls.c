@@ -108,17 +108,28 @@ static int check_streams(const struct sessions *all, struct err *e)
 	return err_set(e, ERR_LIMIT, NULL, "%d callers read streams of this server already", LIMIT_STREAMS_IN_ALL);
 }
 
+/* A stream, begun. */
+static int relay_stream(struct request *request, const char *name, struct err *e)
+{
+	if (check_streams(&request->front->sessions, e) < 0 || relay(request, name, LIMIT_STATE_MS, e) < 0)
+		return -1;
+	/* A proxy that collects replies would keep the events. */
+	reply_header(&request->reply, "X-Accel-Buffering", "no");
+	return 0;
+}
+
 int api_events(struct request *request, struct err *e)
 {
 	const char *last = request->head.last_event_id;
 
 	if (last && json_object_set_new(request->target.query, "last_event_id", json_string(last)) < 0)
 		return err_set(e, ERR_BAD_REQUEST, NULL, "the Last-Event-ID is refused: it is not UTF-8");
-	if (check_streams(&request->front->sessions, e) < 0 || relay(request, "events", LIMIT_STATE_MS, e) < 0)
-		return -1;
-	/* A proxy that collects replies would keep the events. */
-	reply_header(&request->reply, "X-Accel-Buffering", "no");
-	return 0;
+	return relay_stream(request, "events", e);
+}
+
+int api_stream(struct request *request, struct err *e)
+{
+	return relay_stream(request, "stream", e);
 }
 
 int api_screenshot(struct request *request, struct err *e)

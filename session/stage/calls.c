@@ -10,6 +10,7 @@
 #include "session/stage/keyed.h"
 #include "session/stage/looks.h"
 #include "session/stage/pause.h"
+#include "session/stage/stream.h"
 
 #define ANYBODY (ROLE_AGENT | ROLE_VIEWER | ROLE_CONTROLLER | ROLE_OPERATOR | ROLE_OWNER | ROLE_SERVER)
 #define HANDS (ROLE_AGENT | ROLE_OPERATOR | ROLE_OWNER)
@@ -129,6 +130,7 @@ static const struct call_row rows[] = {
 	{"act", HANDS, true, keyed_act},
 	{"screenshot", HANDS, true, looks_call},
 	{"events", ANYBODY, false, handle_events},
+	{"stream", HANDS, true, stream_call},
 	{"cancel", HANDS, false, handle_cancel},
 	{"pause", WATCH, false, handle_pause},
 	{"resume", WATCH, false, handle_resume},

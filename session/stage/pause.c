@@ -101,5 +101,6 @@ int pause_end(struct stage *stage, const struct call *call, struct err *e)
 	if (stage->frozen)
 		note(stage, "resumed", call);
 	stage->frozen = false;
+	co_signal(&stage->readers.news);
 	return 0;
 }

@@ -101,6 +101,7 @@ void stage_fail(struct stage *stage, const char *reason)
 	note(stage, "failed", json_pack("{s:s}", "reason", reason));
 	journal_sync(stage->journal);
 	(void)act_cancel(stage); /* those that wait are refused when their turn comes */
+	co_signal(&stage->readers.news);
 	(void)loop_at(stage->loop, util_now_ms() + LIMIT_FAILED_MS, on_failed_long, stage);
 }
 
@@ -288,6 +289,7 @@ void stage_end(struct stage *stage, const char *reason)
 	if (stage->finished)
 		return;
 	stage->finished = true;
+	(void)snprintf(stage->end_reason, sizeof(stage->end_reason), "%s", reason);
 	stage_stop(stage);
 	if (stage->input)
 		input_release(stage->input);

@@ -31,6 +31,7 @@ struct stage {
 	bool is_open;            /* and went well: the parts below are there */
 	bool finished;           /* the journal's last line is written */
 	char reason[ERR_MSG_MAX]; /* of failed */
+	char end_reason[32];     /* why it ended, once finished */
 	int exit_status;         /* of the process: 0 or enum stage_exit */
 	struct connections *connections;
 	struct journal *journal;

@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A reader of server-sent events."""
+"""Readers of server-sent events: of what happens in a session, and of its picture."""
+import base64
+import io
 import json
+
+from PIL import Image
 
 from raw import Wire, head
 
@@ -27,9 +31,9 @@ class NoStream(AssertionError):
 class Stream:
     """The events of a session, read with `api`, behind the event `last` (None: from now on)."""
 
-    def __init__(self, api, session, last=None, timeout_s=20):
-        self.wire = Wire(api.address, timeout_s)
-        self.wire.send(head(api, target=f"{session.path}/events", last_event_id=last))
+    def __init__(self, api, session, last=None, part="events", **wire):
+        self.wire = Wire(api.address, **{"timeout_s": 20, **wire})
+        self.wire.send(head(api, target=f"{session.path}/{part}", last_event_id=last))
         self.answer = self.wire.answer(has_body=False)
         if not self.answer:
             raise ConnectionError
@@ -40,7 +44,7 @@ class Stream:
         self.last = last
         self.text = ""
         self.comments = 0
-        # The first block has the number only: from here on nothing is missed.
+        # The first block has at most the number: from here on nothing is missed.
         assert self.block() is None
         self.start = self.last
 
@@ -70,7 +74,8 @@ class Stream:
         block, _, self.text = self.text.partition("\n\n")
         fields = dict(line.split(": ", 1) for line in block.split("\n"))
         self.comments += "" in fields
-        self.last = int(fields.get("id", self.last))
+        if "id" in fields:
+            self.last = int(fields["id"])
         return Event(self.last, fields["event"], json.loads(fields["data"])) if "data" in fields else None
 
     def next(self):
@@ -89,3 +94,30 @@ class Stream:
                 events.append(self.next())
             except EOFError:
                 return events
+
+
+class Mirror(Stream):
+    """The picture of a session, kept by what its stream tells: `picture` is as of the event that was last read."""
+
+    def __init__(self, api, session, query="", **options):
+        super().__init__(api, session, part=f"stream{query}", **options)
+        self.picture = None
+
+    def next(self):
+        event = super().next()
+        if event.name == "frame":
+            assert event.number == event.data["at"]["frame"]
+            self.paste(event.data)
+        return event
+
+    def paste(self, data):
+        if data["whole"]:
+            self.picture = Image.new("RGB", (data["width"], data["height"]))
+        assert self.picture.size == (data["width"], data["height"])
+        for tile in data["tiles"]:
+            size = tile["width"], tile["height"]
+            pixels = base64.b64decode(tile["data"])
+            part = Image.frombytes("RGB", size, pixels) if tile["format"] == "raw" else Image.open(io.BytesIO(pixels))
+            assert part.size == size and part.mode == "RGB"
+            assert tile["x"] >= 0 and tile["x"] + size[0] <= data["width"] and tile["y"] >= 0 and tile["y"] + size[1] <= data["height"]
+            self.picture.paste(part, (tile["x"], tile["y"]))

@@ -16,7 +16,8 @@ CONTRACT = {
     "nobody in particular": "public: GET / · GET /page.js · GET /page.css · GET /livez · GET /readyz · POST /v1/console",
     "agent viewer controller owner operator":
         "GET /v1 · GET /v1/actions · GET /v1/sessions · GET /v1/sessions/{id} · GET /v1/sessions/{id}/events",
-    "agent owner operator": "POST /v1/sessions/{id}/act · POST /v1/sessions/{id}/cancel · GET /v1/sessions/{id}/screenshot",
+    "agent owner operator":
+        "POST /v1/sessions/{id}/act · POST /v1/sessions/{id}/cancel · GET /v1/sessions/{id}/screenshot · GET /v1/sessions/{id}/stream",
     "agent controller owner operator": "DELETE /v1/sessions/{id}",
     "controller owner operator": "POST /v1/sessions/{id}/pause · POST /v1/sessions/{id}/resume · GET /v1/sessions/{id}/journal",
     "owner operator":

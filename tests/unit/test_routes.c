@@ -41,6 +41,7 @@ static const struct {
 	{"GET", "/v1/sessions/{id}/events", "avcow"},
 	{"GET", "/v1/sessions/{id}/journal", "cow"},
 	{"GET", "/v1/sessions/{id}/screenshot", "aow"},
+	{"GET", "/v1/sessions/{id}/stream", "aow"},
 	{"POST", "/v1/sessions/{id}/pause", "cow"},
 	{"POST", "/v1/sessions/{id}/resume", "cow"},
 	{"POST", "/v1/sessions/{id}/tokens", "ow"},

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Callers that keep a picture of their own. All parts that one gets at once are of the same screen, and each has the pixels that the whole
+ * picture would have there.
+ */
+#include <string.h>
+#include <sys/param.h>
+
+#include "display/cursor.h"
+#include "display/encode.h"
+#include "display/screen.h"
+#include "session/base/util.h"
+
+/* As much of the picture in parts is sent as a whole one: it is no more work, and smaller. */
+#define MOST_PERCENT 60
+
+void display_follow_begin(struct display *display, const struct display_request *request, struct co_event *news,
+                          struct display_follower *follower)
+{
+	*follower = (struct display_follower){.next = display->followers, .request = screen_complete(display, request), .news = news};
+	display->followers = follower;
+	if (!request->no_cursor && display->n_cursors++ == 0)
+		cursor_listen(display, true);
+}
+
+void display_follow_end(struct display *display, struct display_follower *follower)
+{
+	struct display_follower **place = &display->followers;
+
+	while (*place != follower)
+		place = &(*place)->next;
+	*place = follower->next;
+	if (!follower->request.no_cursor && --display->n_cursors == 0)
+		cursor_listen(display, false);
+}
+
+void screen_tell_followers(const struct display *display)
+{
+	for (const struct display_follower *follower = display->followers; follower; follower = follower->next)
+		co_signal(follower->news);
+}
+
+bool display_follow_has_news(const struct display *display, const struct display_follower *follower)
+{
+	return !follower->has_picture || display->told || display->frame > follower->frame ||
+	       (!follower->request.no_cursor && display->moves != follower->moves);
+}
+
+/* --- which parts --- */
+
+static bool is_inside(struct rect rect, struct rect outer)
+{
+	return rect.x >= outer.x && rect.y >= outer.y && rect.x + rect.width <= outer.x + outer.width &&
+	       rect.y + rect.height <= outer.y + outer.height;
+}
+
+/* Adds what a rectangle of the screen touches of the picture. */
+static void add_part(struct display_parts *parts, const struct display_request *request, struct rect rect)
+{
+	int left = MAX(rect.x, request->x), right = MIN(rect.x + rect.width, request->x + request->width);
+	int top = MAX(rect.y, request->y), bottom = MIN(rect.y + rect.height, request->y + request->height);
+	struct rect inside = {left - request->x, top - request->y, right - left, bottom - top}, reach;
+
+	if (inside.width <= 0 || inside.height <= 0)
+		return;
+	reach = image_scale_reach(inside, request->width, request->height, request->out_width, request->out_height);
+	for (size_t i = 0; i < parts->n; i++)
+		if (is_inside(reach, parts->list[i].rect))
+			return;
+	parts->list[parts->n++].rect = reach;
+}
+
+static bool is_most(const struct display_parts *parts, const struct display_request *request)
+{
+	int64_t area = 0;
+
+	for (size_t i = 0; i < parts->n; i++)
+		area += (int64_t)parts->list[i].rect.width * parts->list[i].rect.height;
+	return area * 100 >= (int64_t)request->out_width * request->out_height * MOST_PERCENT;
+}
+
+static void list_parts(const struct display *display, const struct display_follower *follower,
+                       const xcb_xfixes_get_cursor_image_reply_t *cursor, struct display_parts *parts)
+{
+	const struct display_request *request = &follower->request;
+	struct rect changed[LIMIT_CHANGED - 2];
+	size_t n = follower->has_picture ? display_changes(display, follower->frame, changed, ARRAY_LEN(changed)) : 0;
+
+	for (size_t i = 0; i < n; i++)
+		add_part(parts, request, changed[i]);
+	if (cursor && (cursor->cursor_serial != follower->cursor_serial || cursor->x != follower->cursor_x || cursor->y != follower->cursor_y)) {
+		add_part(parts, request, follower->cursor);
+		add_part(parts, request, cursor_rect(cursor));
+	}
+	if (!follower->has_picture || is_most(parts, request)) {
+		parts->whole = true;
+		parts->n = 1;
+		parts->list[0].rect = (struct rect){0, 0, request->out_width, request->out_height};
+	}
+}
+
+/* --- their pixels --- */
+
+static int encode_part(const struct image *image, const struct display_request *request, struct display_part *part, struct err *e)
+{
+	struct rect r = part->rect;
+	struct image pixels;
+	int rc;
+
+	if (request->out_width == image->width && request->out_height == image->height) {
+		pixels = image_part(image, r.x, r.y, r.width, r.height);
+		return encode(&pixels, ENCODE_PNG, 0, &part->bytes, &part->len, e);
+	}
+	pixels = image_create(r.width, r.height);
+	image_scale_part(image, request->out_width, request->out_height, r.x, r.y, &pixels);
+	rc = encode(&pixels, ENCODE_PNG, 0, &part->bytes, &part->len, e);
+	free(pixels.pixels);
+	return rc;
+}
+
+/* Without a wait: all of them show the same. */
+static int encode_parts(struct display *display, const struct display_request *request, xcb_xfixes_get_cursor_image_reply_t *cursor,
+                        struct display_parts *parts, struct err *e)
+{
+	const struct image image = image_part(&display->shown, request->x, request->y, request->width, request->height);
+	struct cursor_under under = {.rect = {0, 0, 0, 0}};
+	int rc = 0;
+
+	if (cursor && parts->n > 0)
+		cursor_put(cursor, &display->shown, &under);
+	for (size_t i = 0; i < parts->n && rc == 0; i++)
+		rc = encode_part(&image, request, &parts->list[i], e);
+	cursor_take_away(&display->shown, &under);
+	return rc;
+}
+
+static int follow(struct display *display, struct display_follower *follower, struct display_parts *parts, struct err *e)
+{
+	auto_free xcb_xfixes_get_cursor_image_reply_t *cursor = NULL;
+	uint64_t moves = display->moves;
+
+	if ((!follower->request.no_cursor && cursor_look(display, &cursor, e) < 0) || screen_update(display, e) < 0)
+		return -1;
+	parts->frame = display->frame;
+	list_parts(display, follower, cursor, parts);
+	if (encode_parts(display, &follower->request, cursor, parts, e) < 0)
+		return -1;
+	follower->has_picture = true;
+	follower->frame = parts->frame;
+	follower->moves = moves;
+	if (cursor) {
+		follower->cursor = cursor_rect(cursor);
+		follower->cursor_serial = cursor->cursor_serial;
+		follower->cursor_x = cursor->x;
+		follower->cursor_y = cursor->y;
+	}
+	return 0;
+}
+
+int display_follow(struct display *display, struct display_follower *follower, struct display_parts *out, struct err *e)
+{
+	struct display_parts parts = {.n = 0};
+	int rc;
+
+	if (screen_begin_look(display, e) < 0)
+		return -1;
+	rc = follow(display, follower, &parts, e);
+	screen_end_look(display);
+	if (rc < 0)
+		display_parts_finish(&parts);
+	else
+		*out = parts;
+	return rc;
+}
+
+void display_parts_finish(struct display_parts *parts)
+{
+	for (size_t i = 0; i < parts->n; i++)
+		free(parts->list[i].bytes);
+	*parts = (struct display_parts){.n = 0};
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What has changed on the screen, as events. */
+#include "session/stage/stream.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "session/base/base64.h"
+#include "session/base/util.h"
+#include "session/stage/looks.h"
+
+#define MAX_FPS "30"
+#define TILE_BYTES 128 /* of the text of one, without its data */
+
+struct following {
+	struct stage *stage;
+	struct reader reader;
+	struct display_follower follower;
+	int64_t interval_ms; /* between two frames */
+	int64_t next_ms;     /* not before */
+};
+
+/* --- the query --- */
+
+static int read_interval(const char *text, int64_t *interval_ms, struct err *e)
+{
+	size_t len = strlen(text);
+	int fps = 0;
+	char shown[40];
+
+	for (size_t i = 0; i < len && fps >= 0; i++)
+		fps = i < 2 && text[i] >= '0' && text[i] <= '9' ? fps * 10 + (text[i] - '0') : -1;
+	if (fps < 1 || fps > LIMIT_FPS)
+		return err_set(e, ERR_BAD_FIELD, "/max_fps", "%s is not allowed here: it must be a whole number from 1 to %d",
+		               err_quote(shown, sizeof(shown), text, len), LIMIT_FPS);
+	*interval_ms = (1000 + fps - 1) / fps;
+	return 0;
+}
+
+static int read_query(const struct stage *stage, const json_t *query, struct display_request *request, int64_t *interval_ms, struct err *e)
+{
+	json_auto_t *rest = query ? json_copy((json_t *)(uintptr_t)query) : json_object();
+	const struct bounds bounds = {stage->space, stage->ends.native};
+	json_auto_t *fields = NULL;
+
+	json_object_del(rest, "max_fps");
+	if (read_interval(form_string(query, "max_fps", MAX_FPS), interval_ms, e) < 0 || looks_read(rest, &bounds, &fields, e) < 0)
+		return -1;
+	*request = display_request_read(fields, stage->space, stage->ends.native);
+	return 0;
+}
+
+/* --- the events --- */
+
+static char *head_of(const struct following *f, const struct display_parts *parts)
+{
+	const struct display_request *request = &f->follower.request;
+	json_auto_t *head = json_pack("{s:o,s:o,s:o,s:i,s:i,s:b}", "at", stage_at(f->stage, parts->frame), "space", space_json(f->stage->space),
+	                              "native", space_json(f->stage->ends.native), "width", request->out_width, "height", request->out_height,
+	                              "whole", parts->whole);
+	char *text = json_dumps(head, JSON_COMPACT);
+
+	if (!text)
+		DIE("no memory for a frame");
+	text[strlen(text) - 1] = '\0'; /* the tiles come in before the end */
+	return text;
+}
+
+/* The text of an event: the data go in as they are, for they are long. */
+static char *frame_text(const struct following *f, const struct display_parts *parts, size_t *len)
+{
+	auto_free char *head = head_of(f, parts);
+	size_t size = strlen(head) + TILE_BYTES, at;
+	char *text;
+
+	for (size_t i = 0; i < parts->n; i++)
+		size += TILE_BYTES + (parts->list[i].len + 2) / 3 * 4;
+	text = util_alloc(size);
+	at = (size_t)snprintf(text, size, "id: %llu\nevent: frame\ndata: %s,\"tiles\":[", (unsigned long long)parts->frame, head);
+	for (size_t i = 0; i < parts->n; i++) {
+		const struct display_part *part = &parts->list[i];
+		size_t n;
+		auto_free char *data = base64_encode(part->bytes, part->len, &n);
+
+		at += (size_t)snprintf(text + at, size - at, "%s{\"x\":%d,\"y\":%d,\"width\":%d,\"height\":%d,\"format\":\"png\",\"data\":\"",
+		                       i > 0 ? "," : "", part->rect.x, part->rect.y, part->rect.width, part->rect.height);
+		memcpy(text + at, data, n);
+		at += n;
+		at += (size_t)snprintf(text + at, size - at, "\"}");
+	}
+	*len = at + (size_t)snprintf(text + at, size - at, "]}\n\n");
+	return text;
+}
+
+static bool is_due(const struct following *f)
+{
+	return f->stage->state == STAGE_IS_READY && util_now_ms() >= f->next_ms && display_follow_has_news(f->stage->display, &f->follower);
+}
+
+static int send_frame(struct following *f, struct err *e)
+{
+	struct display_parts parts;
+	auto_free char *text = NULL;
+	size_t len = 0;
+	int rc;
+
+	/* Only when it has taken the last one: what it gets then is the newest. */
+	if (reader_wait_room(&f->reader, 0, e) < 0)
+		return -1;
+	if (!is_due(f))
+		return 0;
+	f->next_ms = util_now_ms() + f->interval_ms;
+	if (display_follow(f->stage->display, &f->follower, &parts, e) < 0) {
+		/* A display that does not answer may do so again; one that is gone ends the session. */
+		f->next_ms = util_now_ms() + LIMIT_X_WAIT_MS;
+		return e->code == ERR_CANCELLED ? -1 : 0;
+	}
+	if (parts.n > 0)
+		text = frame_text(f, &parts, &len);
+	display_parts_finish(&parts);
+	rc = text ? reader_send(&f->reader, text, len, e) : 0;
+	return rc;
+}
+
+static int send_end(struct following *f, struct err *e)
+{
+	const struct stage *stage = f->stage;
+	bool has_failed = stage->state == STAGE_IS_FAILED;
+	json_auto_t *data = json_pack("{s:s,s:s}", "state", has_failed ? "failed" : "ended", "reason",
+	                              has_failed ? stage->reason : stage->end_reason);
+	auto_free char *line = json_dumps(data, JSON_COMPACT);
+	auto_free char *text = util_printf("event: end\ndata: %s\n\n", line ? line : "{}");
+
+	return reader_send(&f->reader, text, strlen(text), e);
+}
+
+static bool is_over(const struct stage *stage)
+{
+	return stage->readers.finished || stage->state == STAGE_IS_FAILED;
+}
+
+static int run(struct following *f, struct err *e)
+{
+	static const char hello[] = "retry: 1000\n\n";
+	int rc = reader_send(&f->reader, hello, strlen(hello), e);
+
+	while (rc == 0 && !is_over(f->stage)) {
+		bool waits = f->stage->state == STAGE_IS_READY && display_follow_has_news(f->stage->display, &f->follower);
+
+		rc = is_due(f) ? send_frame(f, e) : reader_wait_news(&f->reader, waits ? f->next_ms : CO_FOREVER, e);
+	}
+	return rc == 0 ? send_end(f, e) : -1;
+}
+
+void stream_call(struct stage *stage, struct call *call)
+{
+	struct following f = {.stage = stage};
+	struct display_request request;
+	struct err e;
+	int rc;
+
+	if (read_query(stage, call->query, &request, &f.interval_ms, &e) < 0 || reader_begin(&stage->readers, call, &f.reader, &e) < 0) {
+		call_refuse(call, &e);
+		return;
+	}
+	display_follow_begin(stage->display, &request, &stage->readers.news, &f.follower);
+	rc = run(&f, &e);
+	display_follow_end(stage->display, &f.follower);
+	reader_end(&f.reader, rc == 0);
+}
