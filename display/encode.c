@@ -8,6 +8,7 @@
 #include <turbojpeg.h>
 #include <webp/encode.h>
 
+#include "display/png.h"
 #include "session/base/log.h"
 #include "session/base/util.h"
 
@@ -44,6 +45,17 @@ static int failed(const char *library, const char *why, struct err *e)
 {
 	log_error("%s: %s", library, why);
 	return err_set(e, ERR_INTERNAL, NULL, "the picture could not be encoded");
+}
+
+/* A picture of its own: nothing of it is kept. */
+int encode_png(const struct image *image, int quality, char **bytes, size_t *len, struct err *e)
+{
+	struct png *png = png_create(image->width, image->height);
+	int rc = png_encode(png, image, NULL, bytes, len, e);
+
+	(void)quality;
+	png_destroy(png);
+	return rc;
 }
 
 /* libjpeg-turbo through its own interface: it catches the errors of libjpeg, whose own handler would end the process. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * PNG by libpng.
+ * PNG by libpng, for the smallest size.
  */
 #include "display/encode.h"
 
@@ -85,13 +85,6 @@ static int write_png(const struct image *image, const struct setting *setting, c
 	*bytes = out.bytes;
 	*len = out.len;
 	return 0;
-}
-
-/* Level 1 with the filter Up: measured as the fastest setting that still makes small files of desktops. */
-int encode_png(const struct image *image, int quality, char **bytes, size_t *len, struct err *e)
-{
-	(void)quality;
-	return write_png(image, &(struct setting){1, PNG_FILTER_UP}, bytes, len, e);
 }
 
 int encode_png_small(const struct image *image, int quality, char **bytes, size_t *len, struct err *e)

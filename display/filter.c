@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Filters. A row that is as the one above it is neither filtered nor summed again.
+ */
+#include "display/filter.h"
+
+#include <libdeflate.h>
+#include <string.h>
+#include <sys/param.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+#include "session/base/util.h"
+
+#define OPAQUE 0xFFFFFFU
+#define ADLER_BASE 65521U
+#define SOFT 40 /* difference of two pixels, all colours together, below which it is the better one to write: measured on desktops */
+
+/* Four pixels; arithmetic is byte by byte. */
+typedef uint8_t pixels4 __attribute__((vector_size(16)));
+
+static uint32_t difference(uint32_t a, uint32_t b)
+{
+	return (((a | 0x808080U) - (b & 0x7F7F7FU)) ^ ((a ^ ~b) & 0x808080U)) & OPAQUE;
+}
+
+/* Each byte less the one of the same colour in `other`. */
+static void subtract(const uint32_t *row, const uint32_t *other, uint32_t *out, int n)
+{
+	const uint32_t opaque[4] = {OPAQUE, OPAQUE, OPAQUE, OPAQUE};
+	pixels4 mask, a, b;
+	int i = 0;
+
+	memcpy(&mask, opaque, sizeof(mask));
+	for (; i + 4 <= n; i += 4) {
+		memcpy(&a, row + i, sizeof(a));
+		memcpy(&b, other + i, sizeof(b));
+		a = (a - b) & mask;
+		memcpy(out + i, &a, sizeof(a));
+	}
+	for (; i < n; i++)
+		out[i] = difference(row[i], other[i]);
+}
+
+uint32_t filter_adler_join(uint32_t one, uint32_t other, size_t len)
+{
+	uint64_t low1 = one & 0xFFFF, high1 = one >> 16, low2 = other & 0xFFFF, high2 = other >> 16;
+	uint64_t low = (low1 + low2 + ADLER_BASE - 1) % ADLER_BASE;
+	uint64_t high = (high1 + high2 + (len % ADLER_BASE) * (low1 + ADLER_BASE - 1)) % ADLER_BASE;
+
+	return (uint32_t)(high << 16 | low);
+}
+
+static uint32_t row_adler(struct filter *filter, enum filter_kind kind, const uint32_t *row)
+{
+	filter->packed[0] = (uint8_t)kind;
+	image_row_rgb(row, filter->width, filter->packed + 1);
+	return libdeflate_adler32(1, filter->packed, filter_row_bytes(filter));
+}
+
+void filter_init(struct filter *filter, int width)
+{
+	size_t width_px = (size_t)width;
+
+	*filter = (struct filter){.width = width,
+	                          .memory = util_alloc(FILTER_ROWS * width_px * sizeof(uint32_t)),
+	                          .zeros = util_zalloc(width_px * sizeof(uint32_t)),
+	                          .packed = util_alloc(1 + 3 * width_px)};
+	filter->zeros_adler = row_adler(filter, FILTER_UP, filter->zeros);
+}
+
+void filter_finish(struct filter *filter)
+{
+	free(filter->memory);
+	free(filter->zeros);
+	free(filter->packed);
+	*filter = (struct filter){0};
+}
+
+/* How unlike two rows are. */
+struct unlike {
+	uint32_t pixels; /* that differ */
+	uint32_t sum;    /* of the differences of all bytes, each in whichever direction is shorter */
+};
+
+static void add_difference(struct unlike *unlike, uint32_t d)
+{
+	unlike->pixels += d != 0;
+	for (int shift = 0; shift < 24; shift += 8)
+		unlike->sum += MIN(d >> shift & 0xFF, 256 - (d >> shift & 0xFF));
+}
+
+#ifdef __SSE2__
+
+static struct unlike measure(const uint32_t *row, const uint32_t *other, int n)
+{
+	const __m128i opaque = _mm_set1_epi32(OPAQUE), zero = _mm_setzero_si128();
+	__m128i sum = zero, equal = zero;
+	struct unlike unlike;
+	int i = 0;
+
+	for (; i + 4 <= n; i += 4) {
+		__m128i a = _mm_loadu_si128((const __m128i_u *)(row + i)), b = _mm_loadu_si128((const __m128i_u *)(other + i));
+		__m128i d = _mm_and_si128(_mm_sub_epi8(a, b), opaque);
+
+		equal = _mm_sub_epi32(equal, _mm_cmpeq_epi32(d, zero));
+		sum = _mm_add_epi32(sum, _mm_sad_epu8(_mm_min_epu8(d, _mm_sub_epi8(zero, d)), zero));
+	}
+	equal = _mm_add_epi32(equal, _mm_shuffle_epi32(equal, 0x4E));
+	equal = _mm_add_epi32(equal, _mm_shuffle_epi32(equal, 0xB1));
+	sum = _mm_add_epi32(sum, _mm_shuffle_epi32(sum, 0x4E));
+	unlike.pixels = (uint32_t)i - (uint32_t)_mm_cvtsi128_si32(equal);
+	unlike.sum = (uint32_t)_mm_cvtsi128_si32(sum);
+	for (; i < n; i++)
+		add_difference(&unlike, difference(row[i], other[i]));
+	return unlike;
+}
+
+#else
+
+static struct unlike measure(const uint32_t *row, const uint32_t *other, int n)
+{
+	struct unlike unlike = {0};
+
+	for (int i = 0; i < n; i++)
+		add_difference(&unlike, difference(row[i], other[i]));
+	return unlike;
+}
+
+#endif
+
+/*
+ * Drawn things repeat, and do so best as they are. Where neighbours differ everywhere but by little, as in a photograph or a gradient,
+ * their differences are fewer than their colours.
+ */
+static enum filter_kind choose(const uint32_t *row, const uint32_t *above, int n)
+{
+	struct unlike left = measure(row + 1, row, n - 1), up = above ? measure(row, above, n) : left;
+
+	if (above && up.sum <= left.sum)
+		return up.sum < SOFT * up.pixels ? FILTER_UP : FILTER_NONE;
+	return left.sum < SOFT * left.pixels ? FILTER_SUB : FILTER_NONE;
+}
+
+/* A row that is not as the one above it. */
+static uint32_t add_row(struct filter *filter, int y, const uint32_t *row, const uint32_t *above, uint32_t *out)
+{
+	enum filter_kind kind = choose(row, above, filter->width);
+
+	if (kind == FILTER_SUB) {
+		out[0] = row[0] & OPAQUE;
+		subtract(row + 1, row, out + 1, filter->width - 1);
+	} else {
+		subtract(row, kind == FILTER_UP ? above : filter->zeros, out, filter->width);
+	}
+	filter->kinds[y] = (uint8_t)kind;
+	filter->rows[y] = out;
+	return row_adler(filter, kind, out);
+}
+
+void filter_stripe(struct filter *filter, const struct image *stripe)
+{
+	const uint32_t *above = NULL;
+	uint32_t *out = filter->memory;
+
+	filter->n_rows = stripe->height;
+	filter->adler = 1;
+	for (int y = 0; y < stripe->height; y++) {
+		const uint32_t *row = image_row(stripe, y);
+		uint32_t adler = filter->zeros_adler;
+
+		if (above && memcmp(row, above, (size_t)filter->width * sizeof(*row)) == 0) {
+			filter->kinds[y] = FILTER_UP;
+			filter->rows[y] = filter->zeros;
+		} else {
+			adler = add_row(filter, y, row, above, out);
+			out += filter->width;
+		}
+		filter->adler = filter_adler_join(filter->adler, adler, filter_row_bytes(filter));
+		above = row;
+	}
+}
+
+void filter_bytes(const struct filter *filter, uint8_t *out)
+{
+	for (int y = 0; y < filter->n_rows; y++) {
+		*out++ = filter->kinds[y];
+		image_row_rgb(filter->rows[y], filter->width, out);
+		out += 3 * (size_t)filter->width;
+	}
+}
