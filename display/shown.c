@@ -10,17 +10,24 @@
 #include <sys/param.h>
 
 #include "display/tiles.h"
+#include "session/base/limits.h"
 
 #define COLOUR 0xFFFFFFU
 
-/* Which pixels of the columns of one tile have changed, and in which rows. */
+/* In one tile: which columns have pixels that changed, as far as has been looked, and which rows. */
 struct difference {
 	uint32_t columns[TILES_SIDE_PX];
 	int top, bottom; /* the last is outside; 0: none */
 };
 
+/* The tiles of one row of them that the rectangle touches. */
+struct band {
+	int left, right; /* of the rectangle; the last is outside */
+	struct difference tiles[LIMIT_SIDE_MAX_PX / TILES_SIDE_PX + 1];
+};
+
 /* `n` pixels of one row of a tile. What is compared is what is kept: the fresh pixels are read once. */
-static inline bool take_row(uint32_t *shown, const uint32_t *fresh, int n, uint32_t *columns)
+static inline void take_pixels(uint32_t *restrict shown, const uint32_t *restrict fresh, int n, int y, struct difference *restrict difference)
 {
 	uint32_t pixels[TILES_SIDE_PX], any = 0;
 
@@ -29,59 +36,74 @@ static inline bool take_row(uint32_t *shown, const uint32_t *fresh, int n, uint3
 	for (int i = 0; i < n; i++)
 		any |= pixels[i] ^ shown[i];
 	if (any == 0)
-		return false;
+		return;
 	for (int i = 0; i < n; i++) {
-		columns[i] |= pixels[i] ^ shown[i];
+		difference->columns[i] |= pixels[i] ^ shown[i];
 		shown[i] = pixels[i];
 	}
-	return true;
+	if (difference->bottom == 0)
+		difference->top = y;
+	difference->bottom = y + 1;
 }
 
-/* The part of one tile that lies in the rectangle. */
-static bool take_tile(struct image *shown, const uint32_t *fresh, struct rect part, struct difference *difference)
+static int next_tile(int at, int end)
 {
-	*difference = (struct difference){.bottom = 0};
-	for (int y = part.y; y < part.y + part.height; y++) {
-		uint32_t *to = image_row(shown, y) + part.x;
-		const uint32_t *from = fresh + (size_t)y * (size_t)shown->width + part.x;
+	return MIN((at / TILES_SIDE_PX + 1) * TILES_SIDE_PX, end);
+}
+
+/* Along the rows, as memory lies. */
+static void take_row(struct band *band, uint32_t *shown, const uint32_t *fresh, int y)
+{
+	struct difference *difference = band->tiles;
+
+	for (int x = band->left, beside; x < band->right; x = beside, difference++) {
+		beside = next_tile(x, band->right);
 		/* A length that is known makes it a handful of instructions. */
-		bool changed = part.width == TILES_SIDE_PX ? take_row(to, from, TILES_SIDE_PX, difference->columns)
-		                                           : take_row(to, from, part.width, difference->columns);
-
-		if (!changed)
-			continue;
-		if (difference->bottom == 0)
-			difference->top = y;
-		difference->bottom = y + 1;
+		if (beside - x == TILES_SIDE_PX)
+			take_pixels(shown + x, fresh + x, TILES_SIDE_PX, y, difference);
+		else
+			take_pixels(shown + x, fresh + x, beside - x, y, difference);
 	}
-	return difference->bottom > 0;
 }
 
-static struct rect bounds(struct rect part, const struct difference *difference)
+static struct rect bounds(int x, int width, const struct difference *difference)
 {
-	int left = 0, right = part.width;
+	int left = 0, right = width;
 
 	while (difference->columns[left] == 0)
 		left++;
 	while (difference->columns[right - 1] == 0)
 		right--;
-	return (struct rect){part.x + left, difference->top, right - left, difference->bottom - difference->top};
+	return (struct rect){x + left, difference->top, right - left, difference->bottom - difference->top};
+}
+
+static void tell(const struct band *band, shown_changed_fn *fn, void *arg)
+{
+	const struct difference *difference = band->tiles;
+
+	for (int x = band->left, beside; x < band->right; x = beside, difference++) {
+		beside = next_tile(x, band->right);
+		if (difference->bottom > 0)
+			fn(arg, bounds(x, beside - x, difference));
+	}
 }
 
 void shown_take(struct image *shown, const uint32_t *fresh, struct rect rect, shown_changed_fn *fn, void *arg)
 {
-	int left = MAX(rect.x, 0), top = MAX(rect.y, 0);
-	int right = MIN(rect.x + rect.width, shown->width), bottom = MIN(rect.y + rect.height, shown->height);
-	struct difference difference;
+	int top = MAX(rect.y, 0), bottom = MIN(rect.y + rect.height, shown->height);
+	struct band band;
 
+	band.left = MAX(rect.x, 0);
+	band.right = MIN(rect.x + rect.width, shown->width);
+	if (band.left >= band.right)
+		return;
 	for (int y = top, below; y < bottom; y = below) {
-		below = MIN((y / TILES_SIDE_PX + 1) * TILES_SIDE_PX, bottom);
-		for (int x = left, beside; x < right; x = beside) {
-			beside = MIN((x / TILES_SIDE_PX + 1) * TILES_SIDE_PX, right);
-			struct rect part = {x, y, beside - x, below - y};
+		int n_tiles = (band.right - 1) / TILES_SIDE_PX - band.left / TILES_SIDE_PX + 1;
 
-			if (take_tile(shown, fresh, part, &difference))
-				fn(arg, bounds(part, &difference));
-		}
+		below = next_tile(y, bottom);
+		memset(band.tiles, 0, (size_t)n_tiles * sizeof(band.tiles[0]));
+		for (int row = y; row < below; row++)
+			take_row(&band, image_row(shown, row), fresh + (size_t)row * (size_t)shown->width, row);
+		tell(&band, fn, arg);
 	}
 }
