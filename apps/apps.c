@@ -177,7 +177,7 @@ const struct action_row apps_rows[] = {
 	 {wait_window_fields, ARRAY_LEN(wait_window_fields), "title, class or both"},
 	 wait_window_check,
 	 wait_window_run,
-	 0},
+	 ACTION_WAITS},
 	{"focus_window",
 	 "brings a window to the top and gives it the keys",
 	 {window_fields, ARRAY_LEN(window_fields), NULL},

@@ -50,14 +50,16 @@ int display_pointer(struct display *display, int *x, int *y, struct err *e);
 
 /* What counts as quiet. Rectangles are native pixels. */
 struct display_quiet {
-	int quiet_ms;             /* nothing was drawn for so long */
+	int quiet_ms;             /* no pixel changed for so long */
+	int64_t since_ms;         /* counted from here at the earliest: when the last thing was done that may be answered by a change; 0: from now */
 	struct rect region;       /* in here; width 0: anywhere */
 	const struct rect *masks; /* but for what lies wholly in one of these */
 	size_t n_masks;
 };
 
 /*
- * Waits for quiet, at most until deadline_ms (then *settled is false and 0 is returned). Errors of xconn_reply, among them ERR_CANCELLED.
+ * Waits for quiet, at most until deadline_ms (then *settled is false and 0 is returned). What was drawn until it returns is known then, as after
+ * display_update: with quiet_ms 0 it is one. Errors of xconn_reply, among them ERR_CANCELLED.
  */
 int display_settle(struct display *display, const struct display_quiet *quiet, int64_t deadline_ms, bool *settled, struct err *e);
 

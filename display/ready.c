@@ -9,8 +9,8 @@
 
 #define PROPERTY_BYTES 64 /* enough to see that one is there */
 
-/* Changes that come faster than this are taken as one: the server is asked only after it where they were. */
-#define TOGETHER_MS 15
+/* How long after an update at the earliest the next is made: what is drawn faster is taken in together, and its end is known to so much. */
+#define TOGETHER_MS 3
 
 static int has_property(struct display *display, const char *name, bool *there, struct err *e)
 {
@@ -89,35 +89,51 @@ int display_wait_ready(struct display *display, int64_t deadline_ms, struct err 
 	return wait_painted(display, deadline_ms, e);
 }
 
+/* Sleeps until something is drawn, at most until at_ms. */
+static int wait_drawn(struct display *display, int64_t at_ms, struct err *e)
+{
+	struct err wait;
+
+	if (display->told || co_wait_event(&display->drawn, at_ms, &wait) == 0 || wait.code == ERR_TIMEOUT)
+		return 0;
+	if (e)
+		*e = wait;
+	return -1;
+}
+
 static int watch(struct display *display, const struct screen_watch *watch, int64_t deadline_ms, bool *settled, struct err *e)
 {
 	for (;;) {
-		int64_t quiet_at;
-		struct err wait;
+		int64_t now_ms, quiet_at;
 
 		/* A server that does not answer is not quiet. */
-		if (display_update(display, e) < 0)
+		if (screen_update(display, e) < 0)
 			return -1;
+		now_ms = util_now_ms();
 		quiet_at = watch->drawn_ms + watch->quiet->quiet_ms;
-		if (util_now_ms() >= MIN(quiet_at, deadline_ms)) {
-			*settled = quiet_at <= deadline_ms;
+		if (now_ms >= MIN(quiet_at, deadline_ms)) {
+			*settled = quiet_at <= now_ms;
 			return 0;
 		}
-		if (!display->told && co_wait_event(&display->drawn, MIN(quiet_at, deadline_ms), &wait) < 0) {
-			if (wait.code == ERR_TIMEOUT)
-				continue;
-			if (e)
-				*e = wait;
+		if (wait_drawn(display, MIN(quiet_at, deadline_ms), e) < 0)
 			return -1;
-		}
-		if (co_wait_until(MIN(util_now_ms() + TOGETHER_MS, deadline_ms), e) < 0)
+		/* The first is seen at once, so that a screen that changes once is quiet so long after just that. */
+		if (util_now_ms() < now_ms + TOGETHER_MS && co_wait_until(MIN(now_ms + TOGETHER_MS, deadline_ms), e) < 0)
 			return -1;
 	}
 }
 
+/* When the quiet began, as far as is known before it is looked at. */
+static int64_t begin_of(const struct display *display, const struct display_quiet *quiet)
+{
+	if (quiet->since_ms == 0)
+		return util_now_ms();
+	return MAX(quiet->since_ms, display->changed_ms);
+}
+
 int display_settle(struct display *display, const struct display_quiet *quiet, int64_t deadline_ms, bool *settled, struct err *e)
 {
-	struct screen_watch self = {.next = display->watches, .quiet = quiet, .drawn_ms = util_now_ms()};
+	struct screen_watch self = {.next = display->watches, .quiet = quiet, .drawn_ms = begin_of(display, quiet)};
 	struct screen_watch **place = &display->watches;
 	int rc;
 

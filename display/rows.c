@@ -54,13 +54,14 @@ const struct action_row display_rows[] = {
 		.form = {screenshot_fields, ARRAY_LEN(screenshot_fields), NULL},
 		.check = check_screenshot,
 		.run = run_screenshot,
-		.flags = ACTION_LOOKS,
+		.flags = ACTION_LOOKS | ACTION_WAITS,
 	},
 	{
 		.name = "wait_settled",
 		.doc = "Waits until nothing is drawn for a while. At timeout_ms the result says settled: false, which is no failure.",
 		.form = {settled_fields, ARRAY_LEN(settled_fields), NULL},
 		.run = run_wait_settled,
+		.flags = ACTION_WAITS,
 	},
 };
 const size_t display_n_rows = ARRAY_LEN(display_rows);

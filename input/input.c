@@ -476,6 +476,6 @@ const struct action_row input_rows[] = {
 	{"key_up", "Releases keys.", FORM(keys_fields, NULL), check_keys, run_key_up, 0},
 	{"hold_key", "Holds keys down for a time.", FORM(hold_fields, NULL), check_keys, run_hold_key, 0},
 	{"type", "Types text, exactly, whatever the keyboard layout.", FORM(type_fields, NULL), check_type, run_type, 0},
-	{"cursor_position", "Tells where the pointer is.", {NULL, 0, NULL}, NULL, run_cursor_position, 0},
+	{"cursor_position", "Tells where the pointer is.", {NULL, 0, NULL}, NULL, run_cursor_position, ACTION_WAITS},
 };
 const size_t input_n_rows = ARRAY_LEN(input_rows);

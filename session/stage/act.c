@@ -95,7 +95,11 @@ static int run_row(struct act *act, const struct batch_step *step, json_t *resul
 		.native = act->stage->ends.native,
 	};
 
-	return step->row->run(&run, &act->e);
+	int rc = step->row->run(&run, &act->e);
+
+	if (!(step->row->flags & ACTION_WAITS))
+		act->stage->acted_ms = util_now_ms();
+	return rc;
 }
 
 /* Asked also before what is folded: the action that makes it needless would not be done. */

@@ -25,6 +25,7 @@ static int settle(struct stage *stage, const struct observe *ask, json_t *observ
 	struct rect masks[LIMIT_MASKS];
 	const struct display_quiet quiet = {
 		.quiet_ms = (int)form_int(ask->wanted, "quiet_ms", DISPLAY_QUIET_MS),
+		.since_ms = stage->acted_ms,
 		.masks = masks,
 		.n_masks = read_masks(ask, stage->ends.native, masks),
 	};

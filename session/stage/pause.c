@@ -97,6 +97,7 @@ int pause_end(struct stage *stage, const struct call *call, struct err *e)
 	if (stage->frozen && turn_switch(stage, "0", e) < 0)
 		return -1;
 	stage->state = STAGE_IS_READY;
+	stage->acted_ms = util_now_ms();
 	/* A pause that had not come to freeze anything is not told either. */
 	if (stage->frozen)
 		note(stage, "resumed", call);

@@ -27,6 +27,7 @@ const struct action_row rows_own[] = {
 		.doc = "Does nothing for a while. observe and wait_settled wait for quiet, which is usually what is wanted.",
 		.form = {wait_fields, ARRAY_LEN(wait_fields), NULL},
 		.run = run_wait,
+		.flags = ACTION_WAITS,
 	},
 };
 const size_t rows_n_own = ARRAY_LEN(rows_own);

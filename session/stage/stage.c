@@ -271,6 +271,7 @@ int stage_start(struct stage *stage, struct err *e)
 	if (stage->state != STAGE_IS_STARTING)
 		return stage_check_ready(stage, e);
 	stage->state = STAGE_IS_READY;
+	stage->acted_ms = util_now_ms();
 	return journal_add(stage->journal, "ready", NULL, e);
 }
 

@@ -47,6 +47,7 @@ struct stage {
 	struct action_set sets[4];
 	size_t n_sets;
 	struct turns turns;
+	int64_t acted_ms;        /* when the screen last had something to answer: the end of an action, the start */
 	struct guard guard;
 	struct records *records; /* of keys */
 	struct readers readers;  /* of streams */
