@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The log of one program: each line is one write, so that lines of several processes never mix. */
+/* The log of one program: each write is of whole lines, so that lines of several processes never mix. */
 #include "session/base/log.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +18,9 @@ static char log_program[32] = "glovebox";
 static char log_session[32];
 static bool log_json;
 static enum log_level log_limit = LOG_INFO;
+static bool log_gathers;
+static char log_waiting[PIPE_BUF]; /* what a pipe takes in one piece */
+static size_t log_waiting_len;
 
 void log_init(const char *program, const char *session)
 {
@@ -143,6 +147,31 @@ static void add_head(struct line *line, enum log_level level, const char *now)
 	(void)add(line, text, (size_t)n);
 }
 
+void log_flush(void)
+{
+	if (log_waiting_len > 0)
+		(void)util_write_all(STDERR_FILENO, log_waiting, log_waiting_len);
+	log_waiting_len = 0;
+}
+
+void log_gather(bool gathers)
+{
+	log_flush();
+	log_gathers = gathers;
+}
+
+static void write_line(enum log_level level, const struct line *line)
+{
+	if (log_waiting_len + line->len > sizeof(log_waiting) || !log_gathers || level <= LOG_WARN)
+		log_flush();
+	if (!log_gathers || level <= LOG_WARN) {
+		(void)util_write_all(STDERR_FILENO, line->text, line->len);
+		return;
+	}
+	memcpy(log_waiting + log_waiting_len, line->text, line->len);
+	log_waiting_len += line->len;
+}
+
 void log_event(enum log_level level, const char *message, const struct log_field *fields, size_t n)
 {
 	struct line line = {.len = 0};
@@ -160,7 +189,7 @@ void log_event(enum log_level level, const char *message, const struct log_field
 	if (log_json)
 		line.text[line.len++] = '}';
 	line.text[line.len++] = '\n';
-	(void)util_write_all(STDERR_FILENO, line.text, line.len);
+	write_line(level, &line);
 }
 
 void log_line(enum log_level level, const char *fmt, ...)

@@ -2,11 +2,12 @@
 /*
  * The log of one program: lines on standard error, "TIME LEVEL PROGRAM[ID] text NAME=VALUE…", or JSON objects with the same in time, level,
  * program, session, message and members of their own. Never tokens, typed text, secrets.
- * Owner: session/base. The only mutable file-scope state of the library is the program's name here.
+ * Owner: session/base. The only mutable file-scope state of the library is the program's name here, and its lines that wait.
  */
 #ifndef BASE_LOG_H
 #define BASE_LOG_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "session/base/err.h"
@@ -32,6 +33,13 @@ struct log_field {
 
 /* A line with fields; `message` is a constant of the program. What does not fit into a line is cut off. */
 void log_event(enum log_level level, const char *message, const struct log_field *fields, size_t n);
+
+/*
+ * While the log gathers, lines of info and debug wait for log_flush, for want of room or for a line that is worse: a loop that flushes at
+ * the end of each turn lets no caller wait for the log. Not gathering any more flushes, too.
+ */
+void log_gather(bool gathers);
+void log_flush(void);
 
 /* Would a line of this level be written? */
 bool log_wants(enum log_level level);

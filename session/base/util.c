@@ -10,6 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "session/base/log.h"
+
 void util_close_fd(int *fd)
 {
 	int saved = errno;
@@ -32,6 +34,7 @@ void util_die(const char *file, int line, const char *fmt, ...)
 {
 	va_list args;
 
+	log_flush();
 	(void)fprintf(stderr, "fatal: %s:%d: ", file, line);
 	va_start(args, fmt);
 	(void)vfprintf(stderr, fmt, args);

@@ -26,6 +26,9 @@
 #define IDLE_TURNS_MAX 32
 #define IDLE_TURN_MS 5
 
+/* Edge-triggered: of a peer that has left the loop is told once, and what it sends is libmicrohttpd's to hear of. */
+#define PEER_EVENTS (EPOLLRDHUP | EPOLLET)
+
 /* Those up to PHASE_RECEIVING may be shed, the lower ones first. */
 enum phase { PHASE_HANDSHAKE, PHASE_IDLE, PHASE_RECEIVING, PHASE_WORKING, PHASE_SENDING, PHASE_STREAMING };
 
@@ -47,11 +50,12 @@ struct conn {
 	size_t held;              /* see conn_hold */
 	bool shut;
 	bool adding;              /* libmicrohttpd is taking it */
+	struct loop_source *peer; /* tells once when the peer leaves, while libmicrohttpd has it */
+	bool peer_left;
 	/* While suspended: */
 	bool suspended;
 	int64_t suspended_ms;
-	struct loop_source *peer;
-	loop_timer_fn *gone;
+	loop_timer_fn *gone;      /* NULL once it was told */
 	void *gone_arg;
 };
 
@@ -238,10 +242,13 @@ static void on_peer(void *arg, uint32_t events)
 {
 	struct conn *conn = arg;
 
+	loop_timer_fn *gone = conn->suspended ? conn->gone : NULL;
+
 	(void)events;
-	loop_remove(conn->peer);
-	conn->peer = NULL;
-	conn->gone(conn->gone_arg);
+	conn->peer_left = true;
+	conn->gone = NULL;
+	if (gone)
+		gone(conn->gone_arg);
 }
 
 void conn_suspend(struct conn *conn, loop_timer_fn *gone, void *arg)
@@ -252,15 +259,15 @@ void conn_suspend(struct conn *conn, loop_timer_fn *gone, void *arg)
 	conn->gone_arg = arg;
 	disarm(conn);
 	MHD_suspend_connection(conn->mhd);
-	conn->peer = loop_add(conn->conns->loop, conn->fd, EPOLLRDHUP, on_peer, conn);
+	/* What was told before is told again. */
+	if (conn->peer_left)
+		loop_modify(conn->peer, PEER_EVENTS);
 	if (conn->tls)
 		tls_watch(conn->tls, true);
 }
 
 void conn_resume(struct conn *conn)
 {
-	loop_remove(conn->peer);
-	conn->peer = NULL;
 	conn->suspended = false;
 	conn->since_ms += util_now_ms() - conn->suspended_ms;
 	arm(conn);
@@ -304,7 +311,6 @@ static void conn_free(struct conn *conn)
 
 	(void)conn_hold(conn, 0);
 	disarm(conn);
-	loop_remove(conn->peer);
 	*(conn->prev ? &conn->prev->next : &conns->first) = conn->next;
 	if (conn->next)
 		conn->next->prev = conn->prev;
@@ -406,12 +412,15 @@ static void opened(struct conns *conns, struct MHD_Connection *mhd, void **conte
 	if (!conn)
 		DIE("a connection that nobody gave to libmicrohttpd");
 	conn->mhd = mhd;
+	conn->peer = loop_add(conns->loop, conn->fd, PEER_EVENTS, on_peer, conn);
 	*context = conn;
 	enter(conn, PHASE_IDLE);
 }
 
 static void closed(struct conn *conn)
 {
+	loop_remove(conn->peer);
+	conn->peer = NULL;
 	conn->mhd = NULL;
 	conn->fd = -1;
 	disarm(conn);

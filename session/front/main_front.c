@@ -149,10 +149,14 @@ int main(int argc, char **argv)
 		return EXIT_FAILURE;
 	}
 	anchor_start(&front);
-	while (!front.stopping)
+	log_gather(true);
+	while (!front.stopping) {
 		conns_turn(front.conns);
+		log_flush();
+	}
 	audit_note(front.audit, "stop", NULL);
 	audit_close(front.audit);
+	log_gather(false);
 	/* What is still open is closed by the kernel; everything that must last is in the store already. */
 	return EXIT_SUCCESS;
 }

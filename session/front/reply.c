@@ -131,14 +131,12 @@ void reply_header(struct reply *reply, const char *name, const char *value)
 static void take_rest(struct reply *reply)
 {
 	int64_t left = stage_reply_left(reply->stream);
-	size_t n;
 
 	if (left < 0)
 		return;
-	reply->body = util_alloc((size_t)left + 1);
-	while (reply->len < (size_t)left &&
-	       stage_reply_read(reply->stream, reply->body + reply->len, (size_t)left - reply->len, &n) == STAGE_READ_SOME)
-		reply->len += n;
+	reply->len = (size_t)left;
+	reply->body = stage_reply_take(reply->stream);
+	reply->text = "";
 	stage_reply_finish(reply->stream);
 	reply->stream = NULL;
 }

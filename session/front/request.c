@@ -229,7 +229,7 @@ static void run_in_coroutine(void *arg)
 	run_route(request);
 	request->co = NULL;
 	/* It may have left since the loop last looked: a session that it made must not stay. */
-	request->gone = request->gone || conn_peer_left(request->conn);
+	request->gone = request->gone || (request->n_born > 0 && conn_peer_left(request->conn));
 	conn_resume(request->conn);
 }
 

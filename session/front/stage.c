@@ -361,7 +361,7 @@ int stage_call(struct stage *stage, const struct stage_call *call, int64_t deadl
 	if (link_take(stage, call->is_stream, deadline_ms, &link, e) < 0)
 		return -1;
 	send_call(link, call);
-	while (link->state == LINK_CALLED || (link->state == LINK_BODY && link->total == 0))
+	while (link->state == LINK_CALLED || (link->state == LINK_BODY && link->len < (link->is_stream ? 1 : LIMIT_LINK_BYTES)))
 		if (link_wait(link, deadline_ms, e) < 0)
 			return link_fail(link);
 	*reply = link;
@@ -465,6 +465,14 @@ enum stage_read stage_reply_read(struct stage_reply *reply, char *out, size_t ma
 	if (reply->stream && reply->len < LIMIT_LINK_BYTES / 2)
 		ipc_stream_pause(reply->stream, false);
 	return STAGE_READ_SOME;
+}
+
+char *stage_reply_take(struct stage_reply *reply)
+{
+	if (reply->start > 0)
+		memmove(reply->data, reply->data + reply->start, reply->len);
+	reply->start = reply->len = reply->size = 0;
+	return steal_ptr(&reply->data);
 }
 
 void stage_reply_watch(struct stage_reply *reply, loop_timer_fn *fn, void *arg)

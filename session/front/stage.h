@@ -44,7 +44,7 @@ void stage_destroy(struct stage *stage);
 int stage_greet(struct stage *stage, int64_t deadline_ms, struct stage_hello *hello, struct err *e);
 
 /*
- * Calls, and returns when the reply and at least the first part of its body are there. A refusal by the stage is a reply like any
+ * Calls, and returns when the reply and its body are there, or LIMIT_LINK_BYTES of that, or of a stream something. A refusal by the stage is a reply like any
  * other. Giving up (deadline, cancel) closes the connection, which stops the call in the stage. Errors: those of stage_greet, and
  * ERR_SESSION_FAILED when the reply breaks the form. *reply is to be ended by stage_reply_finish.
  */
@@ -70,6 +70,8 @@ enum stage_read stage_reply_read(struct stage_reply *reply, char *out, size_t ma
 void stage_reply_watch(struct stage_reply *reply, loop_timer_fn *fn, void *arg);
 /* The number of bytes left when the whole body is here, else -1. */
 int64_t stage_reply_left(const struct stage_reply *reply);
+/* All that is left, of a reply whose whole body is here: malloced, the caller's. NULL when there is nothing. */
+char *stage_reply_take(struct stage_reply *reply);
 /* Gives the connection back, or closes it when the body was not read to its end. NULL is fine. */
 void stage_reply_finish(struct stage_reply *reply);
 

@@ -371,6 +371,59 @@ static void test_log(void **state)
 	assert_int_equal(n, ARRAY_LEN(wanted));
 }
 
+static void log_gathered(void)
+{
+	log_init("program", NULL);
+	log_gather(true);
+	log_info("first");
+	log_info("second");
+	log_warn("third");
+	log_info("fourth");
+	for (int i = 0; i < 300; i++)
+		log_info("%0100d", i);
+	log_gather(false);
+	log_info("last");
+}
+
+/* Every line comes, in its order, each write of whole lines; and nothing is written while lines may wait. */
+static void test_log_gathers(void **state)
+{
+	auto_free char *text = logged(log_gathered);
+	static const char *const words[] = {"first", "second", "third", "fourth", " 00", "last"};
+	const char *at = text;
+	size_t n_lines = 0;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+		at = strstr(at, words[i]);
+		assert_non_null(at);
+	}
+	for (const char *line = text; *line; line = strchr(line, '\n') + 1)
+		n_lines++;
+	assert_int_equal(n_lines, 305);
+}
+
+static void log_waits(void)
+{
+	log_gather(true);
+	log_info("waits");
+}
+
+static void log_flushes(void)
+{
+	log_flush();
+	log_gather(false);
+}
+
+static void test_log_waits_for_its_flush(void **state)
+{
+	auto_free char *before = logged(log_waits), *after = logged(log_flushes);
+
+	(void)state;
+	assert_string_equal(before, "");
+	assert_non_null(strstr(after, "waits"));
+}
+
 static void log_json_lines(void)
 {
 	char text[3000];
@@ -524,7 +577,8 @@ int main(void)
 		cmocka_unit_test(test_err_set), cmocka_unit_test(test_err_of_itself), cmocka_unit_test(test_err_rows),
 		cmocka_unit_test(test_cut),     cmocka_unit_test(test_prefix),        cmocka_unit_test(test_quote),
 		cmocka_unit_test(test_quote_bounds), cmocka_unit_test(test_utf8),     cmocka_unit_test(test_files),
-		cmocka_unit_test(test_helpers), cmocka_unit_test(test_log), cmocka_unit_test(test_log_as_json), cmocka_unit_test(test_log_variables),
+		cmocka_unit_test(test_helpers), cmocka_unit_test(test_log), cmocka_unit_test(test_log_gathers),
+		cmocka_unit_test(test_log_waits_for_its_flush), cmocka_unit_test(test_log_as_json), cmocka_unit_test(test_log_variables),
 		cmocka_unit_test(test_log_cut),
 		cmocka_unit_test(test_die), cmocka_unit_test(test_distances),
 	};

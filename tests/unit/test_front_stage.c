@@ -453,6 +453,34 @@ static void test_a_reader_that_waits_holds_the_stage_up(void **state)
 	peer_stop(peer);
 }
 
+/* What has room here has come when the call returns, and is handed on as it is. */
+static void do_whole(struct peer *peer)
+{
+	struct stage_reply *reply;
+	auto_free char *body = NULL;
+	struct err e;
+
+	assert_int_equal(call(peer, NULL, &reply, &e), 0);
+	assert_int_equal(stage_reply_left(reply), big_bytes);
+	body = stage_reply_take(reply);
+	assert_int_equal(stage_reply_left(reply), 0);
+	for (size_t at = 0; at < big_bytes; at++)
+		if ((unsigned char)body[at] != at / LIMIT_FRAME_BYTES)
+			fail_msg("byte %zu is wrong", at);
+	stage_reply_finish(reply);
+}
+
+static void test_a_reply_comes_whole(void **state)
+{
+	struct peer *peer;
+
+	(void)state;
+	big_bytes = (size_t)2 * LIMIT_FRAME_BYTES;
+	peer = peer_start(serve_much);
+	in_coroutine(peer, do_whole);
+	peer_stop(peer);
+}
+
 static void do_too_much(struct peer *peer)
 {
 	struct stage_reply *reply;
@@ -599,6 +627,7 @@ int main(void)
 		cmocka_unit_test(test_frames_that_nobody_asked_for),
 		cmocka_unit_test(test_only_safe_headers_and_types_pass),
 		cmocka_unit_test(test_a_reader_that_waits_holds_the_stage_up),
+		cmocka_unit_test(test_a_reply_comes_whole),
 		cmocka_unit_test(test_a_reply_has_an_end),
 		cmocka_unit_test(test_a_stage_that_dies_ends_its_calls),
 		cmocka_unit_test(test_nobody_listens),
