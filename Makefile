@@ -61,6 +61,9 @@ all: $(addprefix $(B)/,$(foreach p,$(PROGRAMS),$(if $(wildcard $(firstword $(DIR
 $(B)/libbase.a: $(call objs,session/base)
 	@rm -f $@; ar rcs $@ $^
 
+# Loops over the bytes of a picture, which -O2 of gcc does not vectorise.
+$(B)/display/image.o: CFLAGS += $(if $(filter release,$(MODE)),-O3)
+
 $(B)/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	@echo "  CC    $<"

@@ -2,12 +2,11 @@
 /* Pixels in memory. */
 #include "display/image.h"
 
-#include <string.h>
+#include <math.h>
+#include <stdbool.h>
 #include <sys/param.h>
 
 #include "session/base/util.h"
-
-#define CHANNELS 3
 
 struct image image_create(int width, int height)
 {
@@ -57,49 +56,88 @@ void image_blend(struct image *image, const struct image *over, int x, int y)
 }
 
 /*
- * Both axes are measured in parts so small that the edges of in and out pixels fall on whole numbers: pixel i of n covers the parts
- * from i * other_n to (i + 1) * other_n. This is how much of in pixel `a` lies in out pixel `b`.
+ * One direction of scaling. Both sides are measured in parts so small that the edges of in and out pixels fall on whole numbers: out
+ * pixel b covers the parts from b * n_parts on, and a pixel of `in` is n_out parts wide, both without their greatest common divisor.
  */
-static uint32_t overlap(int a, int n_in, int b, int n_out)
-{
-	int64_t start = MAX((int64_t)a * n_out, (int64_t)b * n_in);
-	int64_t end = MIN(((int64_t)a + 1) * n_out, ((int64_t)b + 1) * n_in);
+struct axis {
+	int n_parts;
+	int *firsts;      /* per out pixel: the first pixel that it covers, */
+	int *ends;        /* and the one behind the last */
+	float *weights;   /* for one out pixel after the other: parts of each pixel that it covers */
+};
 
-	return end > start ? (uint32_t)(end - start) : 0;
+static int common_divisor(int a, int b)
+{
+	while (b > 0) {
+		int rest = a % b;
+
+		a = b;
+		b = rest;
+	}
+	return a;
 }
 
-/* The in pixels first..end that reach into `n` out pixels from `at` on. */
-static void reach(int at, int n, int n_in, int n_out, int *first, int *end)
+/* For the `n` out pixels from `at` on, of n_out. */
+static struct axis axis_create(int n_in, int n_out, int at, int n)
 {
-	*first = (int)((int64_t)at * n_in / n_out);
-	*end = (int)(((int64_t)(at + n) * n_in + n_out - 1) / n_out);
+	const int divisor = common_divisor(n_in, n_out), in_parts = n_out / divisor, out_parts = n_in / divisor;
+	struct axis axis = {
+		.n_parts = out_parts,
+		.firsts = util_alloc((size_t)n * sizeof(int)),
+		.ends = util_alloc((size_t)n * sizeof(int)),
+		.weights = util_alloc(((size_t)n_in + (size_t)n_out) * sizeof(float)),
+	};
+	float *weight = axis.weights;
+
+	for (int b = 0; b < n; b++) {
+		int start = (at + b) * out_parts, end = start + out_parts;
+
+		axis.firsts[b] = start / in_parts;
+		axis.ends[b] = (end + in_parts - 1) / in_parts;
+		for (int a = axis.firsts[b]; a < axis.ends[b]; a++)
+			*weight++ = (float)(MIN((a + 1) * in_parts, end) - MAX(a * in_parts, start));
+	}
+	return axis;
 }
 
-/* One row of `in`, scaled across to the out pixels at..at+n: for each and each channel the sum of colour times parts (out of n_in). */
-static void scale_row(const uint32_t *in, int n_in, uint32_t *sums, int n_out, int at, int n)
+static void axis_finish(struct axis *axis)
 {
-	int first, end;
-
-	reach(at, n, n_in, n_out, &first, &end);
-	memset(sums, 0, (size_t)n * CHANNELS * sizeof(*sums));
-	for (int a = first; a < end; a++)
-		for (int b = MAX(at, (int)((int64_t)a * n_out / n_in)); b < at + n; b++) {
-			uint32_t parts = overlap(a, n_in, b, n_out);
-
-			if (parts == 0)
-				break;
-			for (int c = 0; c < CHANNELS; c++)
-				sums[(b - at) * CHANNELS + c] += channel(in[a], 8 * c) * parts;
-		}
+	free(axis->firsts);
+	free(axis->ends);
+	free(axis->weights);
 }
 
-static uint32_t mean_pixel(const uint64_t *sums, uint64_t parts)
-{
-	uint32_t pixel = 0;
+/* The four bytes of a pixel, and sums of such. */
+typedef float colours __attribute__((vector_size(16), may_alias));
+typedef int32_t whole __attribute__((vector_size(16)));
 
-	for (int c = 0; c < CHANNELS; c++)
-		pixel |= (uint32_t)((sums[c] + parts / 2) / parts) << (8 * c);
-	return pixel;
+/* Adds bytes times a weight to sums, or sets these. */
+static void add_row(const uint8_t *restrict bytes, float weight, float *restrict sums, int n, bool set)
+{
+	if (set)
+		for (int i = 0; i < n; i++)
+			sums[i] = (float)bytes[i] * weight;
+	else
+		for (int i = 0; i < n; i++)
+			sums[i] += (float)bytes[i] * weight;
+}
+
+/* One out row from sums of columns, of which the first is `left`. A quarter of a part more keeps what is exact from being rounded down. */
+static void scale_row(const colours *sums, int left, const struct axis *axis, float n_parts, uint32_t *out, int n)
+{
+	const float half = floorf(n_parts / 2) + 0.25F, scale = 1 / n_parts;
+	const float *weight = axis->weights;
+
+	for (int b = 0; b < n; b++) {
+		const colours *column = sums + (axis->firsts[b] - left), *end = sums + (axis->ends[b] - left);
+		colours sum = *column * *weight++;
+		whole mean;
+
+		while (++column < end)
+			sum += *column * *weight++;
+		mean = __builtin_convertvector((sum + half) * scale, whole);
+		out[b] = (uint32_t)mean[2] << 16 | (uint32_t)mean[1] << 8 | (uint32_t)mean[0];
+	}
 }
 
 void image_scale(const struct image *in, struct image *out)
@@ -109,30 +147,19 @@ void image_scale(const struct image *in, struct image *out)
 
 void image_scale_part(const struct image *in, int width, int height, int x, int y, struct image *part)
 {
-	size_t n_sums = (size_t)part->width * CHANNELS;
-	auto_free uint32_t *across = util_alloc(n_sums * sizeof(*across));
-	auto_free uint64_t *sums = util_zalloc(n_sums * sizeof(*sums));
-	uint64_t parts = (uint64_t)in->width * (uint64_t)in->height;
-	int first, end;
+	struct axis across = axis_create(in->width, width, x, part->width), down = axis_create(in->height, height, y, part->height);
+	const int left = across.firsts[0], n = (across.ends[part->width - 1] - left) * (int)sizeof(uint32_t);
+	const float n_parts = (float)across.n_parts * (float)down.n_parts;
+	auto_free float *sums = util_alloc((size_t)n * sizeof(*sums));
+	const float *weight = down.weights;
 
-	reach(y, part->height, in->height, height, &first, &end);
-	for (int a = first; a < end; a++) {
-		scale_row(image_row(in, a), in->width, across, width, x, part->width);
-		for (int b = MAX(y, (int)((int64_t)a * height / in->height)); b < y + part->height; b++) {
-			uint32_t weight = overlap(a, in->height, b, height);
-
-			if (weight == 0)
-				break;
-			for (size_t i = 0; i < n_sums; i++)
-				sums[i] += (uint64_t)across[i] * weight;
-			/* The last row that reaches into b: b is done. */
-			if ((int64_t)(b + 1) * in->height <= (int64_t)(a + 1) * height) {
-				for (int column = 0; column < part->width; column++)
-					image_row(part, b - y)[column] = mean_pixel(sums + (size_t)column * CHANNELS, parts);
-				memset(sums, 0, n_sums * sizeof(*sums));
-			}
-		}
+	for (int b = 0; b < part->height; b++) {
+		for (int a = down.firsts[b]; a < down.ends[b]; a++)
+			add_row((const uint8_t *)(image_row(in, a) + left), *weight++, sums, n, a == down.firsts[b]);
+		scale_row((const colours *)sums, left, &across, n_parts, image_row(part, b), part->width);
 	}
+	axis_finish(&across);
+	axis_finish(&down);
 }
 
 /* Both ends of a span of in pixels as out pixels, to the outside. */

@@ -36,7 +36,11 @@ void image_row_rgb(const uint32_t *pixels, int n, uint8_t *rgb);
 /* Draws `over` (premultiplied 0xAARRGGBB) at column x and row y of `image`; what hangs over an edge is left out. */
 void image_blend(struct image *image, const struct image *over, int x, int y);
 
-/* Fills `out` (its size and memory are the caller's) with `in` scaled by averaging areas: each pixel is the mean of what it covers. */
+/*
+ * Fills `out` (its size and memory are the caller's) with `in` scaled by averaging areas, up or down: each pixel is the mean of what it
+ * covers, rounded to the nearest; exactly so where the two sides of in, each without what it has in common with that of out, multiply to
+ * no more than 65,536, else within what a float can tell. Sides are at most LIMIT_SIDE_MAX_PX.
+ */
 void image_scale(const struct image *in, struct image *out);
 
 /* Fills `part` with what image_scale gives at column x and row y of a picture of width * height: the same pixels, for as much work as they are.

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/param.h>
 
 #include <cmocka.h>
 #include <png.h>
@@ -167,6 +168,66 @@ static void check_plain(int in_w, int in_h, int out_w, int out_h)
 	free(out.pixels);
 }
 
+/* Parts of pixel a of n_in that lie in pixel b of n_out, of n_in * n_out that there are. */
+static uint64_t overlap(int a, int n_in, int b, int n_out)
+{
+	int64_t start = MAX((int64_t)a * n_out, (int64_t)b * n_in), end = MIN(((int64_t)a + 1) * n_out, ((int64_t)b + 1) * n_in);
+
+	return end > start ? (uint64_t)(end - start) : 0;
+}
+
+/* The plain way, without shortcuts: the mean of all that a pixel covers, in whole numbers. */
+static uint32_t mean_of(const struct image *in, const struct image *out, int x, int y)
+{
+	uint64_t sums[3] = {0}, parts = (uint64_t)in->width * (uint64_t)in->height;
+	uint32_t pixel = 0;
+
+	for (int in_y = 0; in_y < in->height; in_y++)
+		for (int in_x = 0; in_x < in->width; in_x++) {
+			uint64_t weight = overlap(in_x, in->width, x, out->width) * overlap(in_y, in->height, y, out->height);
+
+			for (int c = 0; c < 3 && weight > 0; c++)
+				sums[c] += (image_row(in, in_y)[in_x] >> 8 * c & 0xFF) * weight;
+		}
+	for (int c = 0; c < 3; c++)
+		pixel |= (uint32_t)((sums[c] + parts / 2) / parts) << 8 * c;
+	return pixel;
+}
+
+static void check_scale(int in_w, int in_h, int out_w, int out_h)
+{
+	struct image whole = image_of(in_w + 3, in_h + 2), in = image_part(&whole, 2, 1, in_w, in_h);
+	struct image big = image_of(out_w + 5, out_h), out = image_part(&big, 1, 0, out_w, out_h);
+
+	for (int i = 0; i < whole.width * whole.height; i++)
+		whole.pixels[i] = (uint32_t)rand() << 8 ^ (uint32_t)rand();
+	image_scale(&in, &out);
+	for (int y = 0; y < out_h; y++)
+		for (int x = 0; x < out_w; x++)
+			if (image_row(&out, y)[x] != mean_of(&in, &out, x, y))
+				fail_msg("%dx%d to %dx%d: pixel %d,%d is %06x instead of %06x", in_w, in_h, out_w, out_h, x, y,
+				         image_row(&out, y)[x], mean_of(&in, &out, x, y));
+	/* Nothing beside it is touched. */
+	for (int y = 0; y < out_h; y++)
+		assert_true(big.pixels[y * big.width] == 0 && image_row(&out, y)[out_w] == 0);
+	free(whole.pixels);
+	free(big.pixels);
+}
+
+/* Up, down, uneven, from and to parts of larger images. */
+static void test_scale_is_exact(void **state)
+{
+	(void)state;
+	srand(4);
+	for (int i = 0; i < 300; i++)
+		check_scale(1 + rand() % 24, 1 + rand() % 24, 1 + rand() % 24, 1 + rand() % 24);
+	check_scale(192, 108, 128, 72);
+	check_scale(256, 160, 128, 80);
+	check_scale(96, 60, 192, 120);
+	check_scale(1000, 1, 1, 1);
+	check_scale(1, 1, 300, 3);
+}
+
 /* One colour stays that colour at any scale, up, down and uneven; every pixel is written. */
 static void test_scale_keeps_plain_colour(void **state)
 {
@@ -178,6 +239,8 @@ static void test_scale_keeps_plain_colour(void **state)
 	check_plain(1, 1, 9, 3);
 	check_plain(4096, 3, 1, 1);
 	check_plain(13, 13, 13, 12);
+	check_plain(4096, 4096, 4095, 4093);
+	check_plain(4093, 1999, 4096, 2048);
 }
 
 static void test_scale_up_repeats(void **state)
@@ -240,7 +303,8 @@ int main(void)
 		cmocka_unit_test(test_png_reads_back),          cmocka_unit_test(test_blend_is_premultiplied),
 		cmocka_unit_test(test_blend_does_not_overflow), cmocka_unit_test(test_blend_is_clipped),
 		cmocka_unit_test(test_scale_is_the_mean),       cmocka_unit_test(test_scale_weighs_parts),
-		cmocka_unit_test(test_scale_keeps_plain_colour), cmocka_unit_test(test_scale_up_repeats),
+		cmocka_unit_test(test_scale_is_exact),          cmocka_unit_test(test_scale_keeps_plain_colour),
+		cmocka_unit_test(test_scale_up_repeats),
 		cmocka_unit_test(test_scale_of_a_part),
 	};
 
