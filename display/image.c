@@ -2,7 +2,6 @@
 /* Pixels in memory. */
 #include "display/image.h"
 
-#include <math.h>
 #include <stdbool.h>
 #include <sys/param.h>
 
@@ -123,9 +122,9 @@ static void add_row(const uint8_t *restrict bytes, float weight, float *restrict
 }
 
 /* One out row from sums of columns, of which the first is `left`. A quarter of a part more keeps what is exact from being rounded down. */
-static void scale_row(const colours *sums, int left, const struct axis *axis, float n_parts, uint32_t *out, int n)
+static void scale_row(const colours *sums, int left, const struct axis *axis, int n_parts, uint32_t *out, int n)
 {
-	const float half = floorf(n_parts / 2) + 0.25F, scale = 1 / n_parts;
+	const float half = (float)(n_parts / 2) + 0.25F, scale = 1 / (float)n_parts;
 	const float *weight = axis->weights;
 
 	for (int b = 0; b < n; b++) {
@@ -148,15 +147,14 @@ void image_scale(const struct image *in, struct image *out)
 void image_scale_part(const struct image *in, int width, int height, int x, int y, struct image *part)
 {
 	struct axis across = axis_create(in->width, width, x, part->width), down = axis_create(in->height, height, y, part->height);
-	const int left = across.firsts[0], n = (across.ends[part->width - 1] - left) * (int)sizeof(uint32_t);
-	const float n_parts = (float)across.n_parts * (float)down.n_parts;
-	auto_free float *sums = util_alloc((size_t)n * sizeof(*sums));
+	const int left = across.firsts[0], n = across.ends[part->width - 1] - left;
+	auto_free colours *sums = util_alloc((size_t)n * sizeof(*sums));
 	const float *weight = down.weights;
 
 	for (int b = 0; b < part->height; b++) {
 		for (int a = down.firsts[b]; a < down.ends[b]; a++)
-			add_row((const uint8_t *)(image_row(in, a) + left), *weight++, sums, n, a == down.firsts[b]);
-		scale_row((const colours *)sums, left, &across, n_parts, image_row(part, b), part->width);
+			add_row((const uint8_t *)(image_row(in, a) + left), *weight++, (float *)sums, n * (int)sizeof(uint32_t), a == down.firsts[b]);
+		scale_row(sums, left, &across, across.n_parts * down.n_parts, image_row(part, b), part->width);
 	}
 	axis_finish(&across);
 	axis_finish(&down);
