@@ -8,25 +8,41 @@
 
 #include "session/base/util.h"
 
+/* The server's answer; NULL with 0 when it has no pointer, which it says by a refusal. */
+static int ask(struct display *display, xcb_xfixes_get_cursor_image_reply_t **reply, struct err *e)
+{
+	void *got = NULL;
+	struct err why;
+
+	if (xconn_reply(display->x, xcb_xfixes_get_cursor_image(display->x->xcb).sequence, &got, &why) < 0 && why.code != ERR_CONFLICT) {
+		if (e)
+			*e = why;
+		return -1;
+	}
+	*reply = got;
+	return 0;
+}
+
 int cursor_look(struct display *display, xcb_xfixes_get_cursor_image_reply_t **cursor, struct err *e)
 {
 	xcb_xfixes_get_cursor_image_reply_t *reply;
-	void *got = NULL;
 
 	if (display->x->lost)
 		return err_set(e, ERR_GONE, NULL, "the display of this session is gone");
-	if (xconn_reply(display->x, xcb_xfixes_get_cursor_image(display->x->xcb).sequence, &got, e) < 0)
+	if (ask(display, &reply, e) < 0)
 		return -1;
-	reply = got;
 	/* The sizes are the server's word, the length is what was read. */
-	if ((uint64_t)reply->width * reply->height > reply->length) {
-		free(got);
+	if (reply && (uint64_t)reply->width * reply->height > reply->length) {
+		free(reply);
 		return err_set(e, ERR_INTERNAL, NULL, "the display sent a cursor that is cut off");
 	}
-	if (reply->cursor_serial != display->cursor_serial || reply->x != display->cursor_x || reply->y != display->cursor_y) {
-		display->cursor_serial = reply->cursor_serial;
-		display->cursor_x = reply->x;
-		display->cursor_y = reply->y;
+	uint32_t serial = reply ? reply->cursor_serial : 0;
+	int x = reply ? reply->x : 0, y = reply ? reply->y : 0;
+
+	if (serial != display->cursor_serial || x != display->cursor_x || y != display->cursor_y) {
+		display->cursor_serial = serial;
+		display->cursor_x = x;
+		display->cursor_y = y;
 		display->frame++;
 		screen_tell_followers(display);
 	}

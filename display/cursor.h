@@ -10,8 +10,8 @@
 #include "display/screen.h"
 
 /*
- * The pointer as it is now: *cursor is malloced and the caller's. It counts as a new frame when it is not where or what it was. Errors of
- * xconn_reply, ERR_INTERNAL for a reply that is cut off. In a coroutine.
+ * The pointer as it is now: *cursor is malloced and the caller's; NULL when the server has none. It counts as a new frame when it is not where
+ * or what it was. Errors of xconn_reply, ERR_INTERNAL for a reply that is cut off. In a coroutine.
  */
 int cursor_look(struct display *display, xcb_xfixes_get_cursor_image_reply_t **cursor, struct err *e);
 

@@ -6,7 +6,9 @@
 #ifndef DISPLAY_DISPLAY_H
 #define DISPLAY_DISPLAY_H
 
+#include "display/encode.h"
 #include "session/base/action.h"
+#include "session/base/bytes.h"
 #include "session/base/limits.h"
 #include "session/base/space.h"
 #include "session/base/xconn.h"
@@ -66,12 +68,20 @@ int display_settle(struct display *display, const struct display_quiet *quiet, i
 /* The fields with which a caller says what picture it wants, of the action screenshot and of whatever else takes pictures. */
 #define DISPLAY_PICTURE_FIELDS                                                                                                           \
 	{"region", FIELD_RECT, false, 0, 0, NULL, NULL, NULL, NULL, "part of the screen, in your space; absent is all of it"},          \
-		{"format", FIELD_ENUM, false, 0, 0, "png", NULL, NULL, "\"png\"", "picture format"},                                    \
+		{"format", FIELD_ENUM, false, 0, 0, "png jpeg webp raw", NULL, NULL, NULL,                                              \
+	         "absent: png, or jpeg when that has more than max_bytes; raw: 3 bytes RGB a pixel"},                                  \
+		{"quality", FIELD_INT, false, 1, 100, NULL, NULL, NULL, NULL, "of jpeg (absent: 80) and webp (absent: without loss)"},  \
+		{"compression", FIELD_ENUM, false, 0, 0, "fast small", NULL, NULL, "\"fast\"", "of png; small takes many times as long"}, \
+		{"max_bytes", FIELD_INT, false, LIMIT_PICTURE_MIN_BYTES, LIMIT_PICTURE_BYTES, NULL, NULL, "bytes", NULL,                \
+	         "of the encoded picture, made to fit by less quality, then a smaller scale; absent: 3750000 if format is, else any"}, \
 		{"space", FIELD_ANY, false, 0, 0, NULL, NULL, NULL, NULL,                                                               \
 	         "scale of the picture: \"native\", or {\"width\",\"height\"} of the whole screen; absent is your space"},             \
 		{"cursor", FIELD_BOOL, false, 0, 0, NULL, NULL, NULL, "true", "draw the pointer"}
 
-/* What these fields' rows cannot say: the form of "space", at object[name]. */
+/* What these fields' rows cannot say. ERR_BAD_FIELD and those of a form, with pointers relative to the object of the fields. */
+int display_check_picture(const json_t *fields, struct err *e);
+
+/* The form of a space as a caller writes it, at object[name]. */
 int display_check_space(const json_t *object, const char *name, struct err *e);
 
 /* A space as a caller writes it, checked: "native" or an object; absent is `fallback`. */
@@ -82,6 +92,10 @@ struct display_request {
 	int x, y, width, height;       /* region; width 0 is all of it */
 	int out_width, out_height;     /* size of the picture, 1..LIMIT_SIDE_MAX_PX; 0 is the region's */
 	bool no_cursor;
+	enum encode_format format;
+	int quality;                   /* 1..100; 0 is the format's own */
+	long max_bytes;                /* of the encoded picture; 0: as many as it has */
+	bool any_format;               /* to fit these, it may be JPEG */
 };
 
 /* The request that a checked object with the fields above, in the caller's space, asks for. */
@@ -90,20 +104,31 @@ struct display_request display_request_read(const json_t *fields, struct space s
 /* Its region. */
 struct rect display_request_region(const struct display_request *request);
 
-/* One picture. `bytes` are malloced and the caller's. */
+/* One picture. */
 struct display_picture {
-	char *bytes;
-	size_t len;
-	const char *media_type; /* "image/png" */
-	int width, height;      /* of the picture */
-	uint64_t frame;         /* the frame it shows */
+	struct bytes *bytes;       /* shared with whoever gets the same: display_picture_drop */
+	uint64_t frame;            /* the frame it shows */
+	uint64_t made;             /* and that in which it was made: nothing of it has changed since */
+	int width, height;         /* of the picture */
+	enum encode_format format;
+	int quality;               /* 0: the format has none, or it is without loss */
+	struct display_request asked; /* what was asked for, whole */
+	bool fell_back;            /* it is not that: as such it would have more than max_bytes */
 };
 
-/* Takes a picture. The same request for the same frame gives the same bytes. Errors of xconn_reply. */
-int display_picture(struct display *display, const struct display_request *request, struct display_picture *out, struct err *e);
+/* What callers call a format: png, however it is compressed. */
+const char *display_format_name(enum encode_format format);
 
-/* {"format","data","width","height"} with the bytes in base64; the caller's reference. */
-json_t *display_picture_json(const struct display_picture *picture);
+/* Takes a picture. The same request for the same frame gives the same bytes. Errors of xconn_reply, of an encoder. */
+int display_picture(struct display *display, const struct display_request *request, struct display_picture *out, struct err *e);
+void display_picture_drop(struct display_picture *picture);
+
+/*
+ * {"format","quality","width","height","data"} with the bytes in Base64, and if the picture is not what was asked for the "fallback":
+ * {"reason":"max_bytes","max_bytes","asked":{"format","quality","width","height"}}. The caller's reference. ERR_TOO_LARGE: it has more than
+ * LIMIT_PICTURE_INLINE_BYTES.
+ */
+int display_picture_json(const struct display_picture *picture, json_t **out, struct err *e);
 
 /*
  * A caller that keeps a picture of its own and gets what changes in it. In the memory of who follows, from display_follow_begin to

@@ -78,6 +78,15 @@ void png_destroy(struct png *png)
 	free(png);
 }
 
+size_t png_cost(const struct png *png)
+{
+	size_t cost = png ? sizeof(*png) + 3 * PNG_STRIPE_ROWS * sizeof(uint32_t) * (size_t)png->width : 0; /* pixels, tokens, a chunk */
+
+	for (int i = 0; png && i < png->n_stripes; i++)
+		cost += png->stripes[i].len;
+	return cost;
+}
+
 static uint8_t *put_u32(uint8_t *out, uint32_t value)
 {
 	const uint8_t bytes[] = {(uint8_t)(value >> 24), (uint8_t)(value >> 16), (uint8_t)(value >> 8), (uint8_t)value};

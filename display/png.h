@@ -29,4 +29,7 @@ void png_destroy(struct png *png);
  */
 int png_encode(struct png *png, const struct image *image, const bool *dirty, char **bytes, size_t *len, struct err *e);
 
+/* Memory that it holds, in bytes; 0 for NULL. */
+size_t png_cost(const struct png *png);
+
 #endif

@@ -10,20 +10,25 @@ static const struct field screenshot_fields[] = {DISPLAY_PICTURE_FIELDS};
 static int check_screenshot(void *home, const json_t *args, struct err *e)
 {
 	(void)home;
-	return display_check_space(args, "space", e);
+	return display_check_picture(args, e);
 }
 
 static int run_screenshot(struct action_run *run, struct err *e)
 {
 	struct display_request request = display_request_read(run->asked, run->space, run->native);
 	struct display_picture picture;
+	json_t *object;
+	int rc;
 
 	if (display_picture(run->home, &request, &picture, e) < 0)
 		return -1;
-	json_object_set_new(run->result, "frame", json_integer((json_int_t)picture.frame));
-	json_object_set_new(run->result, "picture", display_picture_json(&picture));
-	free(picture.bytes);
-	return 0;
+	rc = display_picture_json(&picture, &object, e);
+	if (rc == 0) {
+		json_object_set_new(run->result, "frame", json_integer((json_int_t)picture.frame));
+		json_object_set_new(run->result, "picture", object);
+	}
+	display_picture_drop(&picture);
+	return rc;
 }
 
 static const struct field settled_fields[] = {

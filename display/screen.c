@@ -273,7 +273,8 @@ void display_destroy(struct display *display)
 	if (display->shared)
 		(void)munmap((void *)(uintptr_t)display->shared, display->shared_bytes);
 	free(display->shown.pixels);
-	free(display->last.bytes);
+	for (size_t i = 0; i < ARRAY_LEN(display->kept); i++)
+		kept_finish(&display->kept[i]);
 	tiles_finish(&display->tiles);
 	free(display);
 }

@@ -13,6 +13,7 @@
 
 #include "display/display.h"
 #include "display/image.h"
+#include "display/kept.h"
 #include "display/tiles.h"
 
 struct display {
@@ -57,8 +58,8 @@ struct display {
 	uint32_t cursor_serial;      /* the pointer as it was last drawn */
 	int cursor_x, cursor_y;
 
-	struct display_request last_request; /* the last picture, kept */
-	struct display_picture last;
+	struct kept kept[LIMIT_KEPT_PICTURES]; /* the last pictures */
+	uint64_t n_looks;
 };
 
 /* The calm colour of an empty desktop. */

@@ -130,6 +130,12 @@
 #define LIMIT_PIDS_MIN 64                     /* processes and threads of one app jail */
 #define LIMIT_CPU_MIN_MILLI 100               /* thousandths of a CPU of one session */
 #define LIMIT_TTL_S (365 * 86400)             /* life of a session, and its time without a call */
+#define LIMIT_PICTURE_MIN_BYTES 1024          /* max_bytes of a picture: what every picture can be made to fit */
+#define LIMIT_PICTURE_USUAL_BYTES 3750000     /* of one whose format is not named: 5 MB in Base64, the least that models refuse */
+#define LIMIT_PICTURE_BYTES (48 * 1024 * 1024) /* the largest: raw, of LIMIT_SIDE_MAX_PX both ways */
+#define LIMIT_PICTURE_INLINE_BYTES (12 * 1024 * 1024) /* one in an answer in JSON */
+#define LIMIT_KEPT_PICTURES 4                 /* of the last requests of a session, so that the next picture is made from what has changed */
+#define LIMIT_KEPT_BYTES (32 * 1024 * 1024)   /* all of them, pixels and encodings */
 #define LIMIT_SIDE_MIN_PX 64                  /* side of a display */
 #define LIMIT_SIDE_MAX_PX 4096                /* and of a space */
 #define LIMIT_MODEL_SIDE_PX 2000              /* what every model takes, also among many pictures: a side */

@@ -39,7 +39,7 @@ const struct route routes[] = {
 	{"POST", "/v1/sessions/{id}/cancel", ROUTE_WAITS | ROUTE_REPEATABLE, AGENT | MAKER, api_cancel, NULL, "stops the actions that run"},
 	{"GET", "/v1/sessions/{id}/events", ROUTE_WAITS | ROUTE_STREAM, ALL, api_events, NULL, "what happens in it, as server-sent events"},
 	{"GET", "/v1/sessions/{id}/journal", 0, CONTROLLER | MAKER, api_journal, NULL, "the lines of its journal so far"},
-	{"GET", "/v1/sessions/{id}/screenshot", ROUTE_WAITS, AGENT | MAKER, api_screenshot, "format region space cursor",
+	{"GET", "/v1/sessions/{id}/screenshot", ROUTE_WAITS, AGENT | MAKER, api_screenshot, "format quality compression max_bytes region space cursor",
 	 "a picture of the display"},
 	{"GET", "/v1/sessions/{id}/stream", ROUTE_WAITS | ROUTE_STREAM, AGENT | MAKER, api_stream, "format region space cursor max_fps",
 	 "a picture of the display and then what changes in it, as server-sent events"},

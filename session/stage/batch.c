@@ -155,7 +155,7 @@ static void check_observe(const json_t *body, struct space space, struct space n
 		return;
 	}
 	(void)form_check_all(&forms_observe, observe, "/observe", &bounds, faults);
-	if (display_check_space(observe, "space", &e) < 0)
+	if (display_check_picture(observe, &e) < 0)
 		faults_add(faults, &e, "/observe");
 }
 

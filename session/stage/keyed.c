@@ -64,12 +64,10 @@ static int take_picture(struct stage *stage, const struct call *call, uint64_t f
 	free(batch);
 	if (rc < 0)
 		return -1;
-	rc = picture.frame == frame ? 0 : -1;
-	if (rc == 0) {
-		*out = display_picture_json(&picture);
+	rc = picture.frame == frame ? display_picture_json(&picture, out, NULL) : -1;
+	if (rc == 0)
 		guard_note(stage, call, frame, region);
-	}
-	free(picture.bytes);
+	display_picture_drop(&picture);
 	return rc;
 }
 

@@ -7,13 +7,13 @@
 
 #include "session/base/util.h"
 
-/* Exactly n whole numbers of at most five digits with one separator between them. */
+/* Exactly n whole numbers of at most nine digits with one separator between them. */
 static bool read_numbers(const char *text, char separator, int *numbers, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		int digits = 0;
 
-		for (numbers[i] = 0; *text >= '0' && *text <= '9' && digits < 5; text++, digits++)
+		for (numbers[i] = 0; *text >= '0' && *text <= '9' && digits < 9; text++, digits++)
 			numbers[i] = numbers[i] * 10 + (*text - '0');
 		if (digits == 0 || *text != (i + 1 < n ? separator : '\0'))
 			return false;
@@ -36,6 +36,13 @@ static json_t *read_space(const char *text)
 	return read_numbers(text, 'x', n, 2) ? json_pack("{s:i,s:i}", "width", n[0], "height", n[1]) : NULL;
 }
 
+static json_t *read_number(const char *text)
+{
+	int n;
+
+	return read_numbers(text, '\0', &n, 1) ? json_integer(n) : NULL;
+}
+
 static json_t *read_truth(const char *text)
 {
 	return strcmp(text, "true") == 0 ? json_true() : strcmp(text, "false") == 0 ? json_false() : NULL;
@@ -49,6 +56,8 @@ static const struct parameter {
 	{"region", "x,y,width,height in whole numbers", read_region},
 	{"space", "native or WIDTHxHEIGHT", read_space},
 	{"cursor", "true or false", read_truth},
+	{"quality", "a whole number", read_number},
+	{"max_bytes", "a whole number", read_number},
 };
 
 static int read_parameter(const struct parameter *parameter, json_t *fields, struct err *e)
@@ -82,11 +91,14 @@ int looks_read(const json_t *query, const struct bounds *bounds, json_t **out, s
 	return 0;
 }
 
-/* The same frame by the same request has the same bytes, and so the same tag. */
-static char *tag_of(const struct stage *stage, const struct display_request *r, uint64_t frame)
+/* Made of the same frame by the same request it has the same bytes, and so the same tag. */
+static char *tag_of(const struct stage *stage, const struct display_picture *picture)
 {
-	return util_printf("\"%llu.%ld.%ld-%d.%d.%d.%d.%d.%d.%d\"", (unsigned long long)frame, stage->epoch, stage->episode, r->x, r->y, r->width,
-	                   r->height, r->out_width, r->out_height, r->no_cursor);
+	const struct display_request *r = &picture->asked;
+
+	return util_printf("\"%llu.%ld.%ld-%d.%d.%d.%d.%d.%d.%d-%d.%d.%ld.%d\"", (unsigned long long)picture->made, stage->epoch, stage->episode,
+	                   r->x, r->y, r->width, r->height, r->out_width, r->out_height, r->no_cursor, r->format, r->quality, r->max_bytes,
+	                   r->any_format);
 }
 
 /* The list of If-None-Match has this tag, weak or strong; the tag's quotes make it whole. */
@@ -95,6 +107,15 @@ static bool has_tag(const json_t *query, const char *tag)
 	const char *known = form_string(query, "if_none_match", "");
 
 	return strcmp(known, "*") == 0 || strstr(known, tag);
+}
+
+/* What was asked for; what came in its stead is what the other headers say. */
+static json_t *fallback_of(const struct display_picture *picture)
+{
+	const struct display_request *asked = &picture->asked;
+
+	return json_sprintf("reason=max_bytes, max_bytes=%ld, format=%s, width=%d, height=%d", asked->max_bytes, display_format_name(asked->format),
+	                    asked->out_width, asked->out_height);
 }
 
 static json_t *headers_of(const struct stage *stage, const json_t *fields, const char *tag, const struct display_picture *picture)
@@ -107,6 +128,8 @@ static json_t *headers_of(const struct stage *stage, const json_t *fields, const
 	json_object_set_new(headers, "Glovebox-Space", json_sprintf("%dx%d", stage->space.width_px, stage->space.height_px));
 	json_object_set_new(headers, "Glovebox-Native", json_sprintf("%dx%d", stage->ends.native.width_px, stage->ends.native.height_px));
 	json_object_set_new(headers, "Glovebox-Size", json_sprintf("%dx%d", picture->width, picture->height));
+	if (picture->fell_back)
+		json_object_set_new(headers, "Glovebox-Fallback", fallback_of(picture));
 	if (region)
 		json_object_set_new(headers, "Glovebox-Region",
 		                    json_sprintf("%ld,%ld,%ld,%ld", form_int(region, "x", 0), form_int(region, "y", 0), form_int(region, "width", 0),
@@ -133,15 +156,16 @@ void looks_call(struct stage *stage, struct call *call)
 	}
 	/* It may have waited for others' pictures: is there still room for its own? */
 	if (stage_check_ready(stage, &e) < 0) {
-		free(picture.bytes);
+		display_picture_drop(&picture);
 		call_refuse(call, &e);
 		return;
 	}
 	guard_note(stage, call, picture.frame, display_request_region(&request));
-	auto_free char *tag = tag_of(stage, &request, picture.frame);
+	auto_free char *tag = tag_of(stage, &picture);
 	json_auto_t *headers = headers_of(stage, fields, tag, &picture);
 	bool is_known = has_tag(call->query, tag);
 
-	call_reply(call, is_known ? 304 : 200, picture.media_type, headers, picture.bytes, is_known ? 0 : picture.len);
-	free(picture.bytes);
+	call_reply(call, is_known ? 304 : 200, encode_of(picture.format)->media_type, headers, picture.bytes->data,
+	           is_known ? 0 : picture.bytes->len);
+	display_picture_drop(&picture);
 }

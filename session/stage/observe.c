@@ -43,14 +43,19 @@ static int add_picture(struct stage *stage, const struct observe *ask, json_t *o
 {
 	struct display_request request = display_request_read(ask->wanted, ask->space, stage->ends.native);
 	struct display_picture picture;
+	json_t *object;
+	int rc;
 
 	if (display_picture(stage->display, &request, &picture, e) < 0)
 		return -1;
-	*frame = picture.frame;
-	guard_note(stage, ask->call, picture.frame, display_request_region(&request));
-	json_object_set_new(observation, "picture", display_picture_json(&picture));
-	free(picture.bytes);
-	return 0;
+	rc = display_picture_json(&picture, &object, e);
+	if (rc == 0) {
+		*frame = picture.frame;
+		guard_note(stage, ask->call, picture.frame, display_request_region(&request));
+		json_object_set_new(observation, "picture", object);
+	}
+	display_picture_drop(&picture);
+	return rc;
 }
 
 static json_t *changed(const struct stage *stage, const struct observe *ask)

@@ -47,6 +47,8 @@ static int read_query(const struct stage *stage, const json_t *query, struct dis
 	if (read_interval(form_string(query, "max_fps", MAX_FPS), interval_ms, e) < 0 || looks_read(rest, &bounds, &fields, e) < 0)
 		return -1;
 	*request = display_request_read(fields, stage->space, stage->ends.native);
+	if (request->format != ENCODE_PNG)
+		return err_set(e, ERR_BAD_FIELD, "/format", "%s is not allowed here: the parts of a stream are png", form_string(fields, "format", ""));
 	return 0;
 }
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # x_window.pl COUNT [PROPERTY TYPE HEX]…: maps COUNT windows with these properties (8 bits a unit), as bytes that no toolkit would
 # let through, and goes to the background with them. Speaks X11 itself, so that the image needs no library. WM_CLASS given in parts
-# is one property: write its NUL bytes as 00.
+# is one property: write its NUL bytes as 00. With NOISE=WIDTHxHEIGHT they have this size, lie in the corner without manager, and show random
+# pixels that repeat only after 64 rows: more than a PNG looks back.
 use strict;
 use warnings;
 use Socket;
@@ -59,13 +60,30 @@ sub atom {
 	return unpack('x8 L', reply());
 }
 
+# A window whose background is a pixmap of random pixels.
+sub noise_window {
+	my ($window, $width, $height) = @_;
+	my ($pixmap, $gc) = ($base + 0x10000, $base + 0x10001);
+	open(my $random, '<:raw', '/dev/urandom') or die "urandom: $!";
+	sent(pack('C C S L L S S', 53, 24, 4, $pixmap, $root, $width, 64), pack('C C S L L L', 55, 0, 4, $gc, $pixmap, 0));
+	for my $row (0 .. 63) {
+		read($random, my $pixels, 4 * $width) == 4 * $width or die 'urandom ended';
+		sent(pack('C C S L L S S s s C C x2', 72, 2, 6 + $width, $pixmap, $gc, $width, 1, 0, $row, 0, 24) . $pixels);
+	}
+	sent(pack('C C S L L s s S S S S L L L L', 1, 0, 10, $window, $root, 0, 0, $width, $height, 0, 1, 0, 0x201, $pixmap, 1));
+}
+
 my @properties;
 while (my ($property, $type, $hex) = splice(@wanted, 0, 3)) {
 	push @properties, [atom($property), atom($type), pack('H*', $hex)];
 }
 for my $i (0 .. $count - 1) {
 	my $window = $base + 1 + $i;
-	sent(pack('C C S L L s s S S S S L L', 1, 0, 8, $window, $root, 20 + $i % 500, 30 + $i % 300, 100, 60, 0, 1, 0, 0));
+	if (($ENV{NOISE} // '') =~ /^(\d+)x(\d+)$/) {
+		noise_window($window, $1, $2);
+	} else {
+		sent(pack('C C S L L s s S S S S L L', 1, 0, 8, $window, $root, 20 + $i % 500, 30 + $i % 300, 100, 60, 0, 1, 0, 0));
+	}
 	for (@properties) {
 		my ($property, $type, $bytes) = @$_;
 		sent(pack('C C S L L L C x3 L', 18, 0, 6 + length(padded($bytes)) / 4, $window, $property, $type, 8, length($bytes)) . padded($bytes));

@@ -150,6 +150,73 @@ static void test_observe(void **state)
 	refuse("{\"actions\":[],\"observe\":{\"region\":{\"x\":1919,\"y\":0,\"width\":2,\"height\":1}}}", ERR_BAD_FIELD, "/observe/region");
 }
 
+/* The fields of a picture are the same wherever one is asked for, and so are their rules. */
+static void test_pictures(void **state)
+{
+	static const char *const good[] = {
+		"", "\"format\":\"png\"", "\"format\":\"jpeg\"", "\"format\":\"webp\"", "\"format\":\"raw\"",
+		"\"format\":\"jpeg\",\"quality\":1", "\"format\":\"webp\",\"quality\":100", "\"format\":\"png\",\"compression\":\"small\"",
+		"\"compression\":\"fast\"", "\"max_bytes\":1024", "\"format\":\"raw\",\"max_bytes\":50331648",
+	};
+	static const struct {
+		const char *fields, *path;
+	} bad[] = {
+		{"\"format\":\"png_small\"", "/format"}, {"\"format\":\"jpg\"", "/format"}, {"\"format\":\"\"", "/format"}, {"\"format\":null", "/format"},
+		{"\"format\":[\"png\"]", "/format"}, {"\"format\":\"jpeg\",\"quality\":0", "/quality"}, {"\"format\":\"jpeg\",\"quality\":101", "/quality"},
+		{"\"format\":\"jpeg\",\"quality\":50.5", "/quality"}, {"\"format\":\"jpeg\",\"quality\":\"50\"", "/quality"},
+		{"\"format\":\"jpeg\",\"quality\":null", "/quality"}, {"\"format\":\"png\",\"quality\":50", "/quality"},
+		{"\"format\":\"raw\",\"quality\":50", "/quality"}, {"\"quality\":50", "/quality"}, {"\"compression\":\"best\"", "/compression"},
+		{"\"compression\":9", "/compression"}, {"\"format\":\"jpeg\",\"compression\":\"small\"", "/compression"},
+		{"\"format\":\"raw\",\"compression\":\"fast\"", "/compression"}, {"\"max_bytes\":0", "/max_bytes"}, {"\"max_bytes\":-1", "/max_bytes"},
+		{"\"max_bytes\":1023", "/max_bytes"}, {"\"max_bytes\":50331649", "/max_bytes"}, {"\"max_bytes\":2048.5", "/max_bytes"},
+		{"\"max_bytes\":\"2048\"", "/max_bytes"}, {"\"cursor\":\"yes\"", "/cursor"}, {"\"cursor\":1", "/cursor"},
+		{"\"space\":\"Native\"", "/space"}, {"\"space\":[1,1]", "/space"}, {"\"region\":[0,0,1,1]", "/region"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(good); i++) {
+		auto_free char *look = util_printf("{\"actions\":[],\"observe\":{%s}}", good[i]);
+		auto_free char *shot = util_printf("{\"actions\":[{\"action\":\"screenshot\"%s%s}]}", *good[i] ? "," : "", good[i]);
+
+		accept(look);
+		accept(shot);
+	}
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+		auto_free char *look = util_printf("{\"actions\":[],\"observe\":{%s}}", bad[i].fields);
+		auto_free char *shot = util_printf("{\"actions\":[{\"action\":\"screenshot\",%s}]}", bad[i].fields);
+		auto_free char *look_path = util_printf("/observe%s", bad[i].path);
+		auto_free char *shot_path = util_printf("/actions/0%s", bad[i].path);
+
+		refuse(look, ERR_BAD_FIELD, look_path);
+		refuse(shot, ERR_BAD_FIELD, shot_path);
+	}
+}
+
+/* What a request comes to. */
+static void test_picture_requests(void **state)
+{
+	const struct space space = {960, 540};
+	json_auto_t *plain = json_object(), *named = json_loads("{\"format\":\"png\"}", 0, NULL), *limited = json_loads("{\"max_bytes\":5000}", 0, NULL);
+	json_auto_t *zoom = json_loads("{\"space\":\"native\",\"format\":\"webp\",\"quality\":7,\"cursor\":false,"
+	                               "\"region\":{\"x\":100,\"y\":50,\"width\":20,\"height\":10}}", 0, NULL);
+	json_auto_t *small = json_loads("{\"compression\":\"small\"}", 0, NULL);
+	struct display_request request = display_request_read(plain, space, native);
+
+	(void)state;
+	assert_true(request.any_format && request.max_bytes == 3750000 && request.format == ENCODE_PNG && !request.no_cursor);
+	assert_true(request.width == 0 && request.out_width == 960 && request.out_height == 540);
+	request = display_request_read(named, space, native);
+	assert_true(!request.any_format && request.max_bytes == 0);
+	request = display_request_read(limited, space, native);
+	assert_true(request.any_format && request.max_bytes == 5000);
+	request = display_request_read(small, space, native);
+	assert_true(request.any_format && request.max_bytes == 3750000 && request.format == ENCODE_PNG_SMALL);
+	request = display_request_read(zoom, space, native);
+	assert_true(request.format == ENCODE_WEBP && request.quality == 7 && request.no_cursor && request.max_bytes == 0);
+	assert_true(request.x == 200 && request.y == 100 && request.width == 40 && request.height == 20);
+	assert_true(request.out_width == 40 && request.out_height == 20);
+}
+
 static void test_actions(void **state)
 {
 	(void)state;
@@ -346,7 +413,16 @@ static void test_screenshot_query(void **state)
 	refuse_query("{\"space\":\"5000x1\"}", ERR_BAD_FIELD, "/space/width");
 	refuse_query("{\"cursor\":\"1\"}", ERR_BAD_FIELD, "/cursor");
 	refuse_query("{\"format\":\"gif\"}", ERR_BAD_FIELD, "/format");
-	refuse_query("{\"quality\":\"5\"}", ERR_UNKNOWN_FIELD, "/quality");
+	check_query("{\"format\":\"jpeg\",\"quality\":\"5\",\"max_bytes\":\"20000\"}", "{\"format\":\"jpeg\",\"max_bytes\":20000,\"quality\":5}");
+	check_query("{\"compression\":\"small\"}", "{\"compression\":\"small\"}");
+	refuse_query("{\"quality\":\"5\"}", ERR_BAD_FIELD, "/quality");
+	refuse_query("{\"format\":\"webp\",\"quality\":\"0\"}", ERR_BAD_FIELD, "/quality");
+	refuse_query("{\"format\":\"webp\",\"quality\":\"101\"}", ERR_BAD_FIELD, "/quality");
+	refuse_query("{\"format\":\"webp\",\"quality\":\"5.5\"}", ERR_BAD_FIELD, "/quality");
+	refuse_query("{\"max_bytes\":\"1023\"}", ERR_BAD_FIELD, "/max_bytes");
+	refuse_query("{\"max_bytes\":\"99999999999\"}", ERR_BAD_FIELD, "/max_bytes");
+	refuse_query("{\"format\":\"raw\",\"compression\":\"fast\"}", ERR_BAD_FIELD, "/compression");
+	refuse_query("{\"width\":\"5\"}", ERR_UNKNOWN_FIELD, "/width");
 }
 
 static size_t json_bytes; /* that are in use */
@@ -427,7 +503,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_envelope),
 		cmocka_unit_test(test_faults_of_form_have_a_place),
-		cmocka_unit_test(test_observe),
+		cmocka_unit_test(test_pictures), cmocka_unit_test(test_picture_requests), cmocka_unit_test(test_observe),
 		cmocka_unit_test(test_actions),
 		cmocka_unit_test(test_wrong_coordinates),
 		cmocka_unit_test(test_strings),

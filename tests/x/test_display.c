@@ -125,7 +125,7 @@ static uint32_t *look(struct fixture *f, struct display_request request, struct 
 	xserver_run(f->loop, take, &shot);
 	if (shot.rc < 0)
 		fail_msg("%s", shot.e.msg);
-	assert_true(png_image_begin_read_from_memory(&png, shot.picture.bytes, shot.picture.len));
+	assert_true(png_image_begin_read_from_memory(&png, shot.picture.bytes->data, shot.picture.bytes->len));
 	assert_int_equal(png.format, PNG_FORMAT_RGB);
 	assert_int_equal(png.width, shot.picture.width);
 	assert_int_equal(png.height, shot.picture.height);
@@ -138,7 +138,7 @@ static uint32_t *look(struct fixture *f, struct display_request request, struct 
 	if (kept)
 		*kept = shot.picture;
 	else
-		free(shot.picture.bytes);
+		display_picture_drop(&shot.picture);
 	return pixels;
 }
 
@@ -231,17 +231,17 @@ static void test_same_frame_same_bytes(void **state)
 	free(look(f, (struct display_request){0}, &first));
 	free(look(f, (struct display_request){0}, &second));
 	assert_int_equal(first.frame, second.frame);
-	assert_int_equal(first.len, second.len);
-	assert_memory_equal(first.bytes, second.bytes, first.len);
+	assert_int_equal(first.bytes->len, second.bytes->len);
+	assert_memory_equal(first.bytes->data, second.bytes->data, first.bytes->len);
 	assert_int_equal(display_frame(f->display), first.frame); /* looking does not change the picture */
 	paint(f, 10, 10, 10, 10, 0x123456);
 	auto_free uint32_t *pixels = look(f, (struct display_request){0}, &third);
 
 	assert_true(third.frame > second.frame);
 	assert_int_equal(pixels[10 * WIDTH + 10], 0x123456);
-	free(first.bytes);
-	free(second.bytes);
-	free(third.bytes);
+	display_picture_drop(&first);
+	display_picture_drop(&second);
+	display_picture_drop(&third);
 }
 
 static void test_pointer_makes_a_frame(void **state)
@@ -256,9 +256,9 @@ static void test_pointer_makes_a_frame(void **state)
 	free(look(f, (struct display_request){0}, &third));
 	assert_true(second.frame > first.frame);
 	assert_int_equal(second.frame, third.frame);
-	free(first.bytes);
-	free(second.bytes);
-	free(third.bytes);
+	display_picture_drop(&first);
+	display_picture_drop(&second);
+	display_picture_drop(&third);
 }
 
 /* What another client drew before the call is always in the picture, however the events come. */
@@ -410,9 +410,9 @@ static void test_the_same_again(void **state)
 	assert_int_equal(c.since, before);
 	free(look(c.f, (struct display_request){0}, &second));
 	assert_int_equal(second.frame, first.frame);
-	assert_memory_equal(first.bytes, second.bytes, first.len);
-	free(first.bytes);
-	free(second.bytes);
+	assert_memory_equal(first.bytes->data, second.bytes->data, first.bytes->len);
+	display_picture_drop(&first);
+	display_picture_drop(&second);
 	/* One pixel of it is one. */
 	paint(c.f, 5, 5, 200, 100, 0xFFCC00);
 	paint(c.f, 50, 17, 1, 1, 0xFFCC01);

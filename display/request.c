@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What callers ask of a picture: fields, their rules, and what they come to in native pixels.
+ */
+#include <string.h>
+
+#include "display/display.h"
+#include "session/base/util.h"
+
+static const struct field space_fields[] = {
+	{"width", FIELD_INT, true, 1, LIMIT_SIDE_MAX_PX, NULL, NULL, "px", NULL, "width of the whole screen"},
+	{"height", FIELD_INT, true, 1, LIMIT_SIDE_MAX_PX, NULL, NULL, "px", NULL, "height of the whole screen"},
+};
+static const struct form space_form = {space_fields, ARRAY_LEN(space_fields), NULL};
+
+int display_check_space(const json_t *object, const char *name, struct err *e)
+{
+	const json_t *space = json_object_get(object, name);
+	char path[ERR_PATH_MAX];
+	char quoted[80];
+
+	(void)snprintf(path, sizeof(path), "/%s", name);
+	if (!space || json_is_object(space))
+		return space ? form_check(&space_form, space, path, NULL, e) : 0;
+	if (json_is_string(space) && json_string_length(space) == strlen("native") && strcmp(json_string_value(space), "native") == 0)
+		return 0;
+	return err_set(e, ERR_BAD_FIELD, path, "%s is not allowed here: it must be \"native\" or {\"width\",\"height\"}",
+	               json_is_string(space) ? err_quote(quoted, sizeof(quoted), json_string_value(space), json_string_length(space)) : "this");
+}
+
+struct space display_read_space(const json_t *object, const char *name, struct space native, struct space fallback)
+{
+	const json_t *space = json_object_get(object, name);
+
+	if (!space)
+		return fallback;
+	if (json_is_string(space))
+		return native;
+	return (struct space){(int)form_int(space, "width", 0), (int)form_int(space, "height", 0)};
+}
+
+/* A format that is none was refused by its row. */
+static enum encode_format read_format(const json_t *fields)
+{
+	const struct encoding *encoding = encode_find(form_string(fields, "format", "png"));
+	bool is_small = strcmp(form_string(fields, "compression", "fast"), "small") == 0;
+
+	if (!encoding)
+		return ENCODE_PNG;
+	return encoding->format == ENCODE_PNG && is_small ? ENCODE_PNG_SMALL : encoding->format;
+}
+
+int display_check_picture(const json_t *fields, struct err *e)
+{
+	const struct encoding *encoding = encode_of(read_format(fields));
+	bool is_named = json_object_get(fields, "format");
+
+	if (json_object_get(fields, "quality") && !encoding->has_quality)
+		return err_set(e, ERR_BAD_FIELD, "/quality", "quality is for jpeg and webp: %s has none%s", encoding->name,
+		               is_named ? "" : ", and is what comes when no format is named");
+	if (json_object_get(fields, "compression") && encoding->format != ENCODE_PNG && encoding->format != ENCODE_PNG_SMALL)
+		return err_set(e, ERR_BAD_FIELD, "/compression", "compression is for png: %s has none", encoding->name);
+	return display_check_space(fields, "space", e);
+}
+
+/* The size in one space of what has this size in another, to the nearest pixel. */
+static int scale_size(int size, int from_px, int to_px)
+{
+	int scaled = (int)(((int64_t)size * to_px * 2 + from_px) / ((int64_t)from_px * 2));
+
+	return scaled > 0 ? scaled : 1;
+}
+
+static void read_place(const json_t *fields, struct space space, struct space native, struct display_request *request)
+{
+	struct space scale = display_read_space(fields, "space", native, space);
+	const json_t *region = json_object_get(fields, "region");
+
+	if (!region) {
+		request->out_width = scale.width_px;
+		request->out_height = scale.height_px;
+		return;
+	}
+	request->x = (int)form_int(region, "x", 0);
+	request->y = (int)form_int(region, "y", 0);
+	request->width = (int)form_int(region, "width", 0);
+	request->height = (int)form_int(region, "height", 0);
+	request->out_width = scale_size(request->width, space.width_px, scale.width_px);
+	request->out_height = scale_size(request->height, space.height_px, scale.height_px);
+	space_map_rect(space, native, &request->x, &request->y, &request->width, &request->height);
+}
+
+struct display_request display_request_read(const json_t *fields, struct space space, struct space native)
+{
+	bool is_named = json_object_get(fields, "format");
+	struct display_request request = {
+		.no_cursor = !form_bool(fields, "cursor", true),
+		.format = read_format(fields),
+		.quality = (int)form_int(fields, "quality", 0),
+		.any_format = !is_named,
+		.max_bytes = form_int(fields, "max_bytes", is_named ? 0 : LIMIT_PICTURE_USUAL_BYTES),
+	};
+
+	read_place(fields, space, native, &request);
+	return request;
+}
+
+struct rect display_request_region(const struct display_request *request)
+{
+	return (struct rect){request->x, request->y, request->width, request->height};
+}
