@@ -2,7 +2,9 @@
 /* Writing the journal. */
 #include "session/journal/journal.h"
 
+#include <errno.h>
 #include <string.h>
+#include <sys/param.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,7 +13,20 @@
 #include "session/base/log.h"
 #include "session/base/util.h"
 
-#define SYNC_MS 1000
+/*
+ * Handing lines over stops the loop for as long as the disk takes. So it waits for a pause between calls, in which nobody waits for it;
+ * but not for long, and without one not at all.
+ */
+#define SYNC_MS 1000       /* at the latest, after the first line that is not handed over */
+#define SYNC_PAUSE_MS 50   /* without a line */
+#define SYNC_APART_MS 500  /* a pause is used this often at most */
+
+/* A line of which the disk took a part alone. Nothing may follow it before it is whole. */
+struct torn {
+	json_t *content;
+	char *text;
+	size_t written, len;
+};
 
 struct journal {
 	struct loop *loop;
@@ -19,7 +34,9 @@ struct journal {
 	struct chain chain;
 	off_t size; /* bytes */
 	struct loop_timer *sync; /* waiting while there is something to hand over */
-	bool broken;
+	int64_t first_ms, last_ms; /* then: when the first and the last such line was written */
+	int64_t synced_ms;
+	struct torn torn; /* text NULL: there is none */
 	journal_watch_fn *watch;
 	void *watch_arg;
 };
@@ -39,6 +56,7 @@ void journal_sync(struct journal *journal)
 	journal->sync = NULL;
 	if (fdatasync(journal->fd) < 0)
 		log_warn("the journal could not be handed to the disk");
+	journal->synced_ms = util_now_ms();
 }
 
 void journal_destroy(struct journal *journal)
@@ -47,7 +65,16 @@ void journal_destroy(struct journal *journal)
 		return;
 	journal_sync(journal);
 	util_close_fd(&journal->fd);
+	json_decref(journal->torn.content);
+	free(journal->torn.text);
 	free(journal);
+}
+
+static int64_t sync_due_ms(const struct journal *journal)
+{
+	int64_t pause_ms = MAX(journal->last_ms + SYNC_PAUSE_MS, journal->synced_ms + SYNC_APART_MS);
+
+	return MIN(pause_ms, journal->first_ms + SYNC_MS);
 }
 
 static void on_sync(void *arg)
@@ -55,7 +82,61 @@ static void on_sync(void *arg)
 	struct journal *journal = arg;
 
 	journal->sync = NULL;
-	journal_sync(journal);
+	if (util_now_ms() < sync_due_ms(journal))
+		journal->sync = loop_at(journal->loop, sync_due_ms(journal), on_sync, journal);
+	else
+		journal_sync(journal);
+}
+
+/* A line is whole: it is told, and handed over in a while. */
+static void note_line(struct journal *journal, const json_t *content)
+{
+	if (journal->watch)
+		journal->watch(journal->watch_arg, content);
+	journal->last_ms = util_now_ms();
+	if (journal->sync)
+		return;
+	journal->first_ms = journal->last_ms;
+	journal->sync = loop_at(journal->loop, sync_due_ms(journal), on_sync, journal);
+}
+
+/* How much of it the disk took. */
+static size_t write_some(int fd, const char *text, size_t len)
+{
+	size_t done = 0;
+
+	while (done < len) {
+		ssize_t n = write(fd, text + done, len - done);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			break;
+		done += (size_t)n;
+	}
+	return done;
+}
+
+/* The rest of a torn line; true when there is none any more. */
+static bool mend(struct journal *journal)
+{
+	struct torn *torn = &journal->torn;
+
+	if (!torn->text)
+		return true;
+	torn->written += write_some(journal->fd, torn->text + torn->written, torn->len - torn->written);
+	if (torn->written < torn->len)
+		return false;
+	note_line(journal, torn->content);
+	json_decref(torn->content);
+	free(torn->text);
+	*torn = (struct torn){.text = NULL};
+	return true;
+}
+
+static int refuse(struct err *e)
+{
+	return err_sys(e, "the journal of this session cannot be written");
 }
 
 void journal_watch(struct journal *journal, journal_watch_fn *fn, void *arg)
@@ -64,26 +145,32 @@ void journal_watch(struct journal *journal, journal_watch_fn *fn, void *arg)
 	journal->watch_arg = arg;
 }
 
+/* A line of which a part is written has its place in the chain: it is made whole before the next one. */
+static int write_line(struct journal *journal, json_t *content, struct err *e)
+{
+	struct chain next;
+	auto_free char *text = chain_text(&journal->chain, content, &next);
+	size_t len = strlen(text), written = write_some(journal->fd, text, len);
+
+	if (written == 0)
+		return refuse(e);
+	journal->chain = next;
+	journal->size += (off_t)len;
+	if (written == len) {
+		note_line(journal, content);
+		return 0;
+	}
+	journal->torn = (struct torn){.content = json_incref(content), .text = steal_ptr(&text), .written = written, .len = len};
+	return refuse(e);
+}
+
 int journal_add(struct journal *journal, const char *event, json_t *fields, struct err *e)
 {
-	json_auto_t *content = chain_line(&journal->chain, event, fields);
-	struct chain next;
-	auto_free char *line = chain_text(&journal->chain, content, &next);
+	int rc = mend(journal) ? 0 : refuse(e);
+	json_auto_t *content = rc == 0 ? chain_line(&journal->chain, event, fields) : NULL;
 
 	json_decref(fields);
-	if (journal->broken)
-		return err_set(e, ERR_INTERNAL, NULL, "the journal of this session cannot be written");
-	if (util_write_all(journal->fd, line, strlen(line)) < 0) {
-		journal->broken = true;
-		return err_sys(e, "the journal of this session cannot be written");
-	}
-	journal->chain = next;
-	journal->size += (off_t)strlen(line);
-	if (journal->watch)
-		journal->watch(journal->watch_arg, content);
-	if (!journal->sync)
-		journal->sync = loop_at(journal->loop, util_now_ms() + SYNC_MS, on_sync, journal);
-	return 0;
+	return rc == 0 ? write_line(journal, content, e) : -1;
 }
 
 json_t *journal_head(const struct journal *journal)

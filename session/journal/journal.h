@@ -5,7 +5,7 @@
  *
  * Its lines are chained (session/base/chain.h). The `intent` line of an action is written before its events, the `result` line before the reply leaves: after
  * any kill an intent without result reads "may have happened". A last line without newline is no line. Written lines are handed to
- * the disk once a second. Owner: the stage. One thread.
+ * the disk in the next pause, and within a second in any case. Owner: the stage. One thread.
  */
 #ifndef JOURNAL_JOURNAL_H
 #define JOURNAL_JOURNAL_H
@@ -25,8 +25,9 @@ struct journal *journal_create(struct loop *loop, int fd);
 void journal_destroy(struct journal *journal);
 
 /*
- * Writes one line; `fields` (a reference, taken) are put after the event's name. ERR_INTERNAL when it cannot be written: from then on
- * every line is refused, since nothing may follow a torn one.
+ * Writes one line; `fields` (a reference, taken) are put after the event's name. ERR_INTERNAL when it cannot be written. Of a line that
+ * was written in part the rest comes before the next one, as soon as there is room for it: it is in the journal then, although its writer
+ * was told that it is not.
  */
 int journal_add(struct journal *journal, const char *event, json_t *fields, struct err *e);
 

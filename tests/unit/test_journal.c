@@ -133,26 +133,72 @@ static void test_kept_and_left_out(void **state)
 	json_decref(short_form);
 }
 
-/* A torn line is the last one, for ever: also when there is room again. */
+static int n_told;
+
+static void on_line(void *arg, const json_t *line)
+{
+	(void)arg;
+	assert_int_equal(json_integer_value(json_object_get(line, "seq")), ++n_told);
+}
+
+/* Adds a line to a file that cannot grow beyond `size`. */
+static int add_within(struct fixture *f, rlim_t size, const char *event, struct err *e)
+{
+	struct rlimit small = {size, RLIM_INFINITY}, large = {RLIM_INFINITY, RLIM_INFINITY};
+	int rc;
+
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+	rc = journal_add(f->journal, event, json_pack("{s:i}", "index", 1), e);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &large), 0);
+	return rc;
+}
+
+/* Nothing follows a torn line before it is whole; with room again the journal goes on. */
 static void test_full_disk(void **state)
 {
-	struct rlimit small = {200, RLIM_INFINITY}, large = {RLIM_INFINITY, RLIM_INFINITY};
+	struct fixture *f = *state;
+	struct err e;
+
+	(void)signal(SIGXFSZ, SIG_IGN);
+	n_told = 0;
+	journal_watch(f->journal, on_line, NULL);
+	assert_int_equal(journal_add(f->journal, "start", NULL, NULL), 0);
+	for (rlim_t size = 200; size <= 220; size += 20) {
+		assert_int_equal(add_within(f, size, size == 200 ? "intent" : "refused", &e), -1);
+		assert_int_equal(e.code, ERR_INTERNAL);
+		auto_free char *text = content(f);
+
+		assert_int_equal(strlen(text), size);
+		assert_int_equal(verify(text), 1);
+		assert_int_equal(n_told, 1);
+	}
+	assert_int_equal(journal_add(f->journal, "result", NULL, &e), 0);
+	auto_free char *text = content(f);
+
+	assert_int_equal(verify(text), 3);
+	assert_int_equal(n_told, 3);
+	assert_null(strstr(text, "refused"));
+	assert_non_null(strstr(text, "\"event\":\"intent\",\"index\":1"));
+	assert_int_equal(text[strlen(text) - 1], '\n');
+}
+
+/* A line of which the disk takes nothing leaves no trace, and no gap. */
+static void test_disk_full_to_the_byte(void **state)
+{
 	struct fixture *f = *state;
 	struct err e;
 
 	(void)signal(SIGXFSZ, SIG_IGN);
 	assert_int_equal(journal_add(f->journal, "start", NULL, NULL), 0);
-	assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
-	int rc = journal_add(f->journal, "intent", json_pack("{s:i}", "index", 1), &e);
+	auto_free char *before = content(f);
 
-	assert_int_equal(setrlimit(RLIMIT_FSIZE, &large), 0);
-	assert_int_equal(rc, -1);
+	assert_int_equal(add_within(f, strlen(before), "intent", &e), -1);
 	assert_int_equal(e.code, ERR_INTERNAL);
-	assert_int_equal(journal_add(f->journal, "result", NULL, &e), -1);
+	assert_int_equal(journal_add(f->journal, "end", NULL, &e), 0);
 	auto_free char *text = content(f);
 
-	assert_int_equal(strlen(text), 200);
-	assert_int_equal(verify(text), 1);
+	assert_int_equal(verify(text), 2);
+	assert_null(strstr(text, "intent"));
 }
 
 /* It is full while there is still room for what has begun. */
@@ -189,7 +235,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_chain),     TEST(test_fields_do_not_replace), TEST(test_kept_and_left_out),
-		TEST(test_full_disk), TEST(test_limit),                 TEST(test_session_document),
+		TEST(test_full_disk), TEST(test_disk_full_to_the_byte), TEST(test_limit),
+		TEST(test_session_document),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
