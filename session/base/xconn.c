@@ -58,14 +58,19 @@ static void on_io_exit(Display *dpy, void *arg)
 	(void)arg;
 }
 
+/* How many guards are open, one inside the other: the outermost sets the alarm, since each costs two calls into the kernel. */
+static int n_guards;
+
 static void guard_begin(void)
 {
-	alarm(LIMIT_X_BLOCK_S);
+	if (n_guards++ == 0)
+		alarm(LIMIT_X_BLOCK_S);
 }
 
 static void guard_end(void)
 {
-	alarm(0);
+	if (--n_guards == 0)
+		alarm(0);
 }
 
 /*
@@ -344,13 +349,13 @@ static bool poll_reply(struct xconn *x, unsigned int sequence, void **reply, xcb
 	uint64_t bytes_read;
 	int there;
 
+	guard_begin();
 	do {
 		bytes_read = x->bytes_read;
-		guard_begin();
 		there = xcb_poll_for_reply(x->xcb, sequence, reply, error);
-		guard_end();
 		pump(x);
 	} while (!there && !x->lost && x->bytes_read != bytes_read);
+	guard_end();
 	return there != 0;
 }
 
@@ -359,11 +364,15 @@ int xconn_reply(struct xconn *x, unsigned int sequence, void **reply, struct err
 	int64_t since_ms = util_now_ms();
 	xcb_generic_error_t *error = NULL;
 	void *got = NULL;
+	bool there;
 
 	if (x->lost)
 		return gone(e);
+	guard_begin();
 	xconn_flush(x);
-	while (!poll_reply(x, sequence, &got, &error))
+	there = poll_reply(x, sequence, &got, &error);
+	guard_end();
+	for (; !there; there = poll_reply(x, sequence, &got, &error))
 		if (wait_readable(x, since_ms, e) < 0) {
 			if (!x->lost)
 				xcb_discard_reply(x->xcb, sequence);
