@@ -180,11 +180,17 @@ static int wait_answer(struct ping *ping, struct ping_target *target, struct err
 	return ping->answered ? 0 : xconn_sync(ping->x, e);
 }
 
-/* A window that does not answer gets a fixed time, and more on a busy machine: as many times what the window manager takes to answer. */
+/*
+ * A window that does not answer gets a fixed time, and more on a busy machine: as many times what the window manager takes to answer. The
+ * first answer does not count: before it the window manager reads the new map, which takes it long.
+ */
 static int wait_unanswered(struct ping *ping, struct err *e)
 {
-	int64_t asked_ms = util_now_ms();
+	int64_t asked_ms;
 
+	if (ping_wait_wm(ping, e) < 0)
+		return -1;
+	asked_ms = util_now_ms();
 	if (ping_wait_wm(ping, e) < 0)
 		return -1;
 	return co_wait_until(util_now_ms() + LIMIT_NO_PING_MS + NO_PING_FACTOR * (util_now_ms() - asked_ms), e);

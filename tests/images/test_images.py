@@ -18,9 +18,9 @@ IMAGES = pathlib.Path(os.environ.get("GLOVEBOX_IMAGES", "/var/lib/glovebox/image
 # A maker of trees that is quick, and that stops in the middle when it is told to.
 MKTREE = """#!/bin/bash
 set -e
-mkdir -p "$2/out/root/etc"
-cp "$(dirname "$0")/recipes/$1/content" "$2/out/root/etc/content"
-printf 'thing\\t1.0\\n' >"$2/packages.tsv"
+mkdir -p "$1/out/root/etc"
+cat "${@:2}"/content >"$1/out/root/etc/content"
+printf 'thing\\t1.0\\n' >"$1/packages.tsv"
 if [ -e "$(dirname "$0")/hang" ]; then
 	echo hanging >&2
 	exec tail -f /dev/null
@@ -243,7 +243,7 @@ def test_too_little_space_is_said_before_anything_is_made(builder):
     assert builder.folders() == []
 
 
-@pytest.fixture(scope="module", params=["minimal", "desktop", "display"])
+@pytest.fixture(scope="module", params=["minimal", "desktop", "office", "toolkits", "display"])
 def image(request):
     manifest = json.loads((IMAGES / "manifests" / f"{request.param}.json").read_text())
     return manifest, IMAGES / f"{request.param}-{manifest['hash'][:12]}" / "root"
