@@ -37,6 +37,12 @@ int display_update(struct display *display, struct err *e);
 /* Pixels on or close to the rectangle (native pixels; tiles.h says how close) changed in later frames than `since`. The pointer is none. */
 bool display_changed(const struct display *display, struct rect rect, uint64_t since);
 
+/* The same, but for what only blinks (blinks.h says what that is). */
+bool display_differs(const struct display *display, struct rect rect, uint64_t since);
+
+/* Somebody decides on a picture that he has got, and will ask display_differs: for a while all changes are taken in as they are drawn. */
+void display_attend(struct display *display);
+
 /* Where pixels changed in later frames than `since`: at most `max` rectangles of native pixels, from whole tiles. */
 size_t display_changes(const struct display *display, uint64_t since, struct rect *out, size_t max);
 

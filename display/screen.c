@@ -27,8 +27,11 @@ static void on_event(void *arg, const xcb_generic_event_t *event)
 		/* What came before the request that took it back is in what that request brings. */
 		if ((int32_t)(event->full_sequence - display->asked) < 0)
 			return;
+		if (!display->told)
+			display->told_ms = util_now_ms();
 		display->told = true;
 		co_signal(&display->drawn);
+		screen_attend(display);
 		screen_tell_followers(display);
 	} else if (cursor_is_news(display, event)) {
 		display->moves++;
@@ -74,6 +77,7 @@ static void note_change(void *arg, struct rect rect)
 
 	finding->changed = true;
 	tiles_mark(&finding->display->tiles, rect, finding->frame);
+	blinks_mark(&finding->display->blinks, rect, finding->frame);
 	for (struct screen_watch *watch = finding->display->watches; watch; watch = watch->next)
 		if (watch->drawn_ms < finding->now_ms && counts(watch->quiet, rect))
 			watch->drawn_ms = finding->now_ms;
@@ -95,7 +99,8 @@ static unsigned int ask(struct display *display, bool all)
 	return sequence;
 }
 
-static void take_over(struct display *display, const xcb_xfixes_fetch_region_reply_t *reply, bool all)
+/* What is new was drawn after `since_ms`. */
+static void take_over(struct display *display, const xcb_xfixes_fetch_region_reply_t *reply, bool all, int64_t since_ms)
 {
 	struct finding finding = {.display = display, .frame = display->frame + 1, .now_ms = util_now_ms()};
 	const struct rect whole = {0, 0, display->native.width_px, display->native.height_px};
@@ -112,6 +117,7 @@ static void take_over(struct display *display, const xcb_xfixes_fetch_region_rep
 		return;
 	display->frame = finding.frame;
 	display->changed_ms = finding.now_ms;
+	blinks_learn(&display->blinks, &display->shown, finding.frame, (struct blinks_time){since_ms, finding.now_ms});
 	co_signal(&display->drawn);
 	screen_tell_followers(display);
 }
@@ -120,6 +126,7 @@ static int update(struct display *display, struct err *e)
 {
 	auto_free void *reply = NULL;
 	bool all = display->unsure;
+	int64_t since_ms = display->told ? display->told_ms : util_now_ms();
 	unsigned int sequence = ask(display, all);
 
 	/* It is taken back and not told again, whatever becomes of this wait. */
@@ -128,7 +135,7 @@ static int update(struct display *display, struct err *e)
 	if (xconn_reply(display->x, sequence, &reply, e) < 0)
 		return -1;
 	display->unsure = false;
-	take_over(display, reply, all);
+	take_over(display, reply, all, since_ms);
 	return 0;
 }
 
@@ -143,6 +150,7 @@ int screen_update(struct display *display, struct err *e)
 		return err_set(e, ERR_GONE, NULL, "the display of this session is gone");
 	display->updating = true;
 	rc = update(display, e);
+	display->updated_ms = util_now_ms();
 	display->updating = false;
 	co_signal(&display->updated);
 	return rc;
@@ -252,6 +260,7 @@ int display_create(struct display **out, struct xconn *x, struct space native, s
 	memset(display->shown.pixels, 0, (size_t)native.width_px * (size_t)native.height_px * sizeof(uint32_t));
 	display->unsure = true;
 	tiles_init(&display->tiles, native);
+	blinks_init(&display->blinks, &display->tiles);
 	xconn_listen(x, &display->listener, on_event, display);
 	if (make_segment(display, e) < 0 || make_server_side(display, e) < 0) {
 		display_destroy(display);
@@ -275,6 +284,8 @@ void display_destroy(struct display *display)
 	free(display->shown.pixels);
 	for (size_t i = 0; i < ARRAY_LEN(display->kept); i++)
 		kept_finish(&display->kept[i]);
+	loop_cancel(display->attend);
+	blinks_finish(&display->blinks);
 	tiles_finish(&display->tiles);
 	free(display);
 }
@@ -287,6 +298,11 @@ uint64_t display_frame(const struct display *display)
 bool display_changed(const struct display *display, struct rect rect, uint64_t since)
 {
 	return tiles_changed(&display->tiles, rect, since);
+}
+
+bool display_differs(const struct display *display, struct rect rect, uint64_t since)
+{
+	return blinks_changed(&display->blinks, rect, since);
 }
 
 size_t display_changes(const struct display *display, uint64_t since, struct rect *out, size_t max)

@@ -2,8 +2,8 @@
 /*
  * What the files of this folder share about one display. Owner: display.
  *
- * Memory: four bytes a pixel for the segment, as many for the private copy, and the tiles: 8 MB at 1280x800, 17 MB at 1920x1080, 66 MB at
- * 3840x2160.
+ * Memory: four bytes a pixel for the segment, as many for the private copy, and what is known of the tiles: 8.5 MB at 1280x800, 17 MB at 1920x1080,
+ * 69 MB at 3840x2160.
  */
 #ifndef DISPLAY_SCREEN_H
 #define DISPLAY_SCREEN_H
@@ -11,6 +11,7 @@
 #include <xcb/shm.h>
 #include <xcb/xfixes.h>
 
+#include "display/blinks.h"
 #include "display/display.h"
 #include "display/image.h"
 #include "display/kept.h"
@@ -27,12 +28,18 @@ struct display {
 	/* What is shown, as of the last screen_update. */
 	struct image shown;          /* all of the screen, without the pointer; private */
 	struct tiles tiles;          /* when which part of it changed */
+	struct blinks blinks;        /* and which only blinks */
 	uint64_t frame;              /* of the last change */
 	int64_t changed_ms;          /* when that was seen */
 
 	uint32_t damage;
 	uint8_t damage_event;        /* the number of its event */
 	bool told;                   /* something was drawn after the last update: the server tells no more until the next */
+	int64_t told_ms;             /* when */
+	int64_t updated_ms;          /* when the last update was made */
+	int64_t attend_until_ms;     /* until then what is told is taken in soon, though nobody looks */
+	struct loop_timer *attend;   /* it will be then */
+	bool attending;              /* it is being */
 	unsigned int asked;          /* the request of the last update that took the damage back; what was told before it is old */
 	bool updating;               /* one coroutine at a time */
 	struct co_event updated;
@@ -89,5 +96,8 @@ void screen_tell_followers(const struct display *display);
 
 /* Fields that are left out become what they stand for, so that requests can be compared. */
 struct display_request screen_complete(const struct display *display, const struct display_request *asked);
+
+/* Something was told: while somebody attends it is taken in before long. */
+void screen_attend(struct display *display);
 
 #endif

@@ -13,7 +13,7 @@ void tiles_init(struct tiles *tiles, struct space space)
 		.columns = (space.width_px + TILES_SIDE_PX - 1) / TILES_SIDE_PX,
 		.rows = (space.height_px + TILES_SIDE_PX - 1) / TILES_SIDE_PX,
 	};
-	tiles->frames = util_zalloc((size_t)tiles->columns * (size_t)tiles->rows * sizeof(*tiles->frames));
+	tiles->frames = util_zalloc(tiles_count(tiles) * sizeof(*tiles->frames));
 }
 
 void tiles_finish(struct tiles *tiles)
@@ -22,19 +22,31 @@ void tiles_finish(struct tiles *tiles)
 	*tiles = (struct tiles){0};
 }
 
-/* The tiles that a rectangle touches; none when it lies outside. */
-struct span {
-	int left, top, right, bottom; /* the last two are outside */
-};
+size_t tiles_count(const struct tiles *tiles)
+{
+	return (size_t)tiles->columns * (size_t)tiles->rows;
+}
 
-static struct span span_of(const struct tiles *tiles, struct rect rect)
+size_t tiles_index(const struct tiles *tiles, int x, int y)
+{
+	return (size_t)(y / TILES_SIDE_PX) * (size_t)tiles->columns + (size_t)(x / TILES_SIDE_PX);
+}
+
+struct rect tiles_rect(const struct tiles *tiles, size_t index)
+{
+	int x = (int)(index % (size_t)tiles->columns) * TILES_SIDE_PX, y = (int)(index / (size_t)tiles->columns) * TILES_SIDE_PX;
+
+	return (struct rect){x, y, MIN(TILES_SIDE_PX, tiles->space.width_px - x), MIN(TILES_SIDE_PX, tiles->space.height_px - y)};
+}
+
+struct tiles_span tiles_span(const struct tiles *tiles, struct rect rect)
 {
 	int left = MAX(rect.x, 0), top = MAX(rect.y, 0);
 	int right = MIN(rect.x + rect.width, tiles->space.width_px), bottom = MIN(rect.y + rect.height, tiles->space.height_px);
 
 	if (right <= left || bottom <= top)
-		return (struct span){0, 0, 0, 0};
-	return (struct span){left / TILES_SIDE_PX, top / TILES_SIDE_PX, (right - 1) / TILES_SIDE_PX + 1, (bottom - 1) / TILES_SIDE_PX + 1};
+		return (struct tiles_span){0, 0, 0, 0};
+	return (struct tiles_span){left / TILES_SIDE_PX, top / TILES_SIDE_PX, (right - 1) / TILES_SIDE_PX + 1, (bottom - 1) / TILES_SIDE_PX + 1};
 }
 
 static uint64_t *tile(const struct tiles *tiles, int column, int row)
@@ -44,7 +56,7 @@ static uint64_t *tile(const struct tiles *tiles, int column, int row)
 
 void tiles_mark(struct tiles *tiles, struct rect rect, uint64_t frame)
 {
-	struct span span = span_of(tiles, rect);
+	struct tiles_span span = tiles_span(tiles, rect);
 
 	for (int row = span.top; row < span.bottom; row++)
 		for (int column = span.left; column < span.right; column++)
@@ -53,7 +65,7 @@ void tiles_mark(struct tiles *tiles, struct rect rect, uint64_t frame)
 
 bool tiles_changed(const struct tiles *tiles, struct rect rect, uint64_t since)
 {
-	struct span span = span_of(tiles, rect);
+	struct tiles_span span = tiles_span(tiles, rect);
 
 	for (int row = span.top; row < span.bottom; row++)
 		for (int column = span.left; column < span.right; column++)
@@ -73,7 +85,7 @@ struct collection {
 	size_t n, max;
 };
 
-static struct rect join(struct rect a, struct rect b)
+struct rect tiles_join(struct rect a, struct rect b)
 {
 	int x = MIN(a.x, b.x), y = MIN(a.y, b.y);
 
@@ -91,7 +103,7 @@ static struct rect *nearest(const struct collection *all, struct rect rect)
 	struct rect *best = &all->list[0];
 
 	for (size_t i = 1; i < all->n; i++)
-		if (area(join(all->list[i], rect)) - area(all->list[i]) < area(join(*best, rect)) - area(*best))
+		if (area(tiles_join(all->list[i], rect)) - area(all->list[i]) < area(tiles_join(*best, rect)) - area(*best))
 			best = &all->list[i];
 	return best;
 }
@@ -113,7 +125,7 @@ static void collect(struct collection *all, struct rect run)
 	}
 	struct rect *near = nearest(all, run);
 
-	*near = join(*near, run);
+	*near = tiles_join(*near, run);
 }
 
 static void collect_row(struct collection *all, const struct tiles *tiles, int row, uint64_t since)

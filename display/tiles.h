@@ -24,6 +24,20 @@ struct tiles {
 void tiles_init(struct tiles *tiles, struct space space);
 void tiles_finish(struct tiles *tiles); /* zeroed memory is fine */
 
+size_t tiles_count(const struct tiles *tiles);
+/* Which one has the pixel, and the pixels of one. */
+size_t tiles_index(const struct tiles *tiles, int x, int y);
+struct rect tiles_rect(const struct tiles *tiles, size_t index);
+
+/* The tiles that a rectangle touches; none when it lies outside of the screen. */
+struct tiles_span {
+	int left, top, right, bottom; /* columns and rows; the last two are outside */
+};
+struct tiles_span tiles_span(const struct tiles *tiles, struct rect rect);
+
+/* The smallest rectangle with both. */
+struct rect tiles_join(struct rect a, struct rect b);
+
 /* The rectangle changed in this frame; what of it lies outside of the screen is nothing. */
 void tiles_mark(struct tiles *tiles, struct rect rect, uint64_t frame);
 

@@ -36,6 +36,8 @@ void guard_note(struct stage *stage, const struct call *call, uint64_t frame, st
 
 	if (!call->connection)
 		return;
+	if (stage->guard.last || stage->guard.used)
+		display_attend(stage->display);
 	picture = &put_first(&stage->guard, call->token)->picture;
 	before = *picture;
 	*picture = (struct guard_picture){.given = true, .frame = frame, .region = region, .elsewhere = frame, .epoch = stage->epoch,
@@ -66,17 +68,19 @@ static int check_numbers(const struct stage *stage, const struct batch *batch, c
 	return 0;
 }
 
-int guard_begin(const struct stage *stage, const struct call *call, const struct batch *batch, struct guard_picture *picture,
+int guard_begin(struct stage *stage, const struct call *call, const struct batch *batch, struct guard_picture *picture,
                 struct err *e)
 {
 	const struct guard_token *known = NULL;
 
 	*picture = (struct guard_picture){.given = false};
 	if (batch->seen) {
+		stage->guard.used = true;
+		display_attend(stage->display);
 		*picture = (struct guard_picture){.given = true, .frame = (uint64_t)form_int(batch->seen, "frame", 0),
 		                                  .epoch = form_int(batch->seen, "epoch", 0), .episode = form_int(batch->seen, "episode", 0)};
 	} else if (stage->guard.last) {
-		known = find((struct guard *)(uintptr_t)&stage->guard, call->token);
+		known = find(&stage->guard, call->token);
 		if (known)
 			*picture = known->picture;
 	}
@@ -137,7 +141,7 @@ static int check_target(const struct stage *stage, const struct guard_picture *p
 	const struct rect around = {target->x - GUARD_NEAR_PX, target->y - GUARD_NEAR_PX, 2 * GUARD_NEAR_PX + 1, 2 * GUARD_NEAR_PX + 1};
 	uint64_t frame = frame_at(picture, target);
 
-	if (!display_changed(stage->display, around, frame))
+	if (!display_differs(stage->display, around, frame))
 		return 0;
 	return err_set(e, ERR_STALE_TARGET, target->path, "what is near this place has changed since frame %llu; the new picture is in observation",
 	               (unsigned long long)frame);

@@ -4,6 +4,9 @@
  *
  * The picture is what a call names as `seen`, or with `guard: "last"` of the session the last one that the call's token got. The place is
  * the first that the list aims at, of a path both of its ends; what later ones hit depends on what the list itself does.
+ *
+ * What blinks there (a text caret, the colon of a clock: display/blinks.h has the rule) does not count once it is known to: from the first act
+ * with `seen` on, or with `guard: "last"` from the start, the screen is attended to for some seconds after each picture to learn it.
  */
 #ifndef STAGE_GUARD_H
 #define STAGE_GUARD_H
@@ -29,6 +32,7 @@ struct guard_picture {
 /* What a stage knows of its callers. Zero-initialised is ready to use. */
 struct guard {
 	bool last; /* of the session's spec */
+	bool used; /* some act had `seen` */
 	struct guard_token {
 		char token[GUARD_TOKEN_BYTES];
 		struct guard_picture picture;
@@ -43,7 +47,7 @@ void guard_note(struct stage *stage, const struct call *call, uint64_t frame, st
  * The picture that the call was decided on, to be asked for when the call comes: until its turn the caller may get another. Errors:
  * ERR_STALE_EPISODE, ERR_STALE_EPOCH, ERR_BAD_FIELD when there is no such picture yet.
  */
-int guard_begin(const struct stage *stage, const struct call *call, const struct batch *batch, struct guard_picture *picture,
+int guard_begin(struct stage *stage, const struct call *call, const struct batch *batch, struct guard_picture *picture,
                 struct err *e);
 
 /* Whether it still holds, now. Errors: the above, ERR_STALE_TARGET with the pointer of the target, those of xconn_reply. */

@@ -23,7 +23,7 @@
 #define GUARDED "{\"spec\":{\"guard\":\"last\"},\"image\":{\"name\":\"test\",\"hash\":\"00ff\",\"apps\":[]}}"
 
 /* Another client draws a square, in native pixels; it is there when this returns. */
-static void paint_in(struct rig *rig, int x, int y, int side, uint32_t colour)
+static xcb_window_t paint_in(struct rig *rig, int x, int y, int side, uint32_t colour)
 {
 	xcb_screen_t *screen = xcb_setup_roots_iterator(xcb_get_setup(rig->x)).data;
 	const uint32_t values[] = {colour, 1};
@@ -33,11 +33,12 @@ static void paint_in(struct rig *rig, int x, int y, int side, uint32_t colour)
 	                  XCB_WINDOW_CLASS_INPUT_OUTPUT, screen->root_visual, XCB_CW_BACK_PIXEL | XCB_CW_OVERRIDE_REDIRECT, values);
 	xcb_map_window(rig->x, window);
 	free(xcb_get_input_focus_reply(rig->x, xcb_get_input_focus(rig->x), NULL));
+	return window;
 }
 
 static void paint(struct rig *rig, int x, int y, int side)
 {
-	paint_in(rig, x, y, side, 0xFFCC00);
+	(void)paint_in(rig, x, y, side, 0xFFCC00);
 }
 
 /* The "at" of a fresh look, as text; malloced. */
@@ -308,6 +309,93 @@ static void test_changed(void **state)
 	assert_non_null(json_object_get(observation, "elapsed_ms"));
 }
 
+/* A client with a caret of 14 native pixels in height at 104,100 that blinks until it is killed; it writes a byte for each change. */
+static pid_t start_caret(struct rig *rig, int width, int *changes)
+{
+	int ticks[2];
+
+	assert_int_equal(pipe(ticks), 0);
+	pid_t pid = fork();
+
+	(void)close(ticks[pid == 0 ? 0 : 1]);
+	if (pid != 0) {
+		*changes = ticks[0];
+		return pid;
+	}
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	(void)signal(SIGPIPE, SIG_IGN);
+	struct rig own = *rig;
+
+	own.x = xcb_connect(rig->server.display, NULL);
+	own.root = xcb_setup_roots_iterator(xcb_get_setup(own.x)).data->root;
+	xcb_window_t window = paint_in(&own, 104, 100, 14, 0);
+
+	xcb_configure_window(own.x, window, XCB_CONFIG_WINDOW_WIDTH, &(uint32_t){(uint32_t)width});
+	for (uint32_t i = 0;; i++) {
+		xcb_change_window_attributes(own.x, window, XCB_CW_BACK_PIXEL, &(uint32_t){i % 2 == 0 ? 0xFFFFFF : 0});
+		xcb_clear_area(own.x, 0, window, 0, 0, 0, 0);
+		free(xcb_get_input_focus_reply(own.x, xcb_get_input_focus(own.x), NULL));
+		(void)!write(ticks[1], "", 1);
+		(void)usleep(120000);
+	}
+}
+
+static void wait_changes(int changes, int n)
+{
+	char byte;
+
+	for (int i = 0; i < n; i++)
+		assert_int_equal(read(changes, &byte, 1), 1);
+}
+
+static void end_client(pid_t pid)
+{
+	(void)kill(pid, SIGKILL);
+	(void)waitpid(pid, NULL, 0);
+}
+
+#define CLICK_THERE "{\"action\":\"click\",\"x\":100,\"y\":100}" /* the space is the display */
+
+/* A click beside a caret goes through each time, and is refused once anything else is drawn there. What blinks is learned with nobody looking. */
+static void test_beside_a_caret(void **state)
+{
+	struct rig *rig = *state;
+	auto_fd fd = open_guarded(rig);
+	auto_fd changes = -1;
+	pid_t pid = start_caret(rig, 2, &changes);
+
+	free(look(fd));
+	wait_changes(changes, 10);
+	for (int i = 0; i < 10; i++) {
+		auto_free char *seen = look(fd);
+
+		wait_changes(changes, 1 + i % 2);
+		expect_ok(fd, CLICK_THERE, seen);
+	}
+	auto_free char *seen = look(fd);
+
+	paint(rig, 90, 102, 2);
+	json_decref(expect_stale(fd, CLICK_THERE, seen, "/actions/0/x"));
+	end_client(pid);
+}
+
+/* What flips and is as wide as a label is no caret: a click that meets the other one is refused. */
+static void test_beside_a_flipping_label(void **state)
+{
+	struct rig *rig = *state;
+	auto_fd fd = open_guarded(rig);
+	auto_fd changes = -1;
+	pid_t pid = start_caret(rig, 40, &changes);
+
+	free(look(fd));
+	wait_changes(changes, 10);
+	auto_free char *seen = look(fd);
+
+	wait_changes(changes, 2); /* it is not known which of them was before the look */
+	json_decref(expect_stale(fd, CLICK_THERE, seen, "/actions/0/x"));
+	end_client(pid);
+}
+
 /* A client that draws something else in one place until it is killed; it has begun when this returns. */
 static pid_t start_blinking(struct rig *rig, int x, int y, int side)
 {
@@ -332,7 +420,7 @@ static pid_t start_blinking(struct rig *rig, int x, int y, int side)
 	if (write(begun[1], "", 1) < 0)
 		_exit(1);
 	for (uint32_t colour = 0;; colour++) {
-		paint_in(&own, x, y, side, colour);
+		(void)paint_in(&own, x, y, side, colour);
 		(void)usleep(20000);
 	}
 }
@@ -365,8 +453,7 @@ static void test_settling(void **state)
 	expect_settled(fd, true,
 	               "{\"actions\":[],\"observe\":{\"quiet_ms\":100,\"timeout_ms\":5000,"
 	               "\"mask\":[{\"x\":0,\"y\":0,\"width\":1,\"height\":1},{\"x\":50,\"y\":50,\"width\":10,\"height\":10}]}}");
-	(void)kill(pid, SIGKILL);
-	(void)waitpid(pid, NULL, 0);
+	end_client(pid);
 	expect_settled(fd, true, "{\"actions\":[{\"action\":\"wait_settled\"}]}");
 }
 
@@ -430,6 +517,7 @@ int main(void)
 		TEST(test_wrong_pictures),      TEST(test_check_only),            TEST(test_guard_last),
 		TEST(test_at_is_of_the_last_picture), TEST(test_changed),         TEST(test_settling),
 		TEST(test_folding), TEST(test_guard_by_parts),
+		TEST(test_beside_a_caret),      TEST(test_beside_a_flipping_label),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
