@@ -102,13 +102,15 @@ $(foreach t,$(UNIT) $(XTESTS),$(eval $(call TEST,$(t:$(B)/%=%))))
 
 $(B)/unit/test_init_run $(B)/unit/test_exec $(B)/x/test_launch: | $(B)/glovebox-init $(B)/glovebox-launch
 
-# What the bench measures with: each program of tests/perf is a source with a main and those that it names.
-$(B)/perf/client: $(B)/tests/perf/client.o $(B)/tests/perf/wire.o $(B)/libbase.a
+# What the bench measures with.
+PERF := $(addprefix $(B)/perf/,client helper limits)
+$(B)/perf/client: $(B)/tests/perf/wire.o
+$(PERF): $(B)/perf/%: $(B)/tests/perf/%.o $(B)/libbase.a
 	@mkdir -p $(@D)
-	@echo "  LINK  $(@F)"
-	@$(CC) $(LDFLAGS) -o $@ $^ $(shell pkg-config --libs jansson)
+	@echo "  LINK  perf/$*"
+	@$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(B)/libbase.a $(shell pkg-config --libs $(PKGS))
 
-bench-programs: $(B)/perf/client
+bench-programs: $(PERF)
 
 unit-programs: $(UNIT) $(XTESTS)
 

@@ -8,13 +8,15 @@
  *   token      the bearer token
  *   n          rounds that count, after `warm` that do not; or seconds: rounds until then. start_at: wall seconds to start at
  *   pids       processes whose CPU is counted beside that of the programs
- *   width, height  the area of the points @x @y of the texts below; @c is a letter, @i the round. They differ from round to round
- *   helper     argv of a program that does one thing for each byte that it reads, and answers with a byte (step "poke")
+ *   x, y, width, height  the area of the points @x @y of the texts below; @c is a letter, @i the round. They differ from round to round
+ *   helper     argv of tests/perf/helper.c on the display, which answers each byte with a time
  *   steps      what one round does, in order:
  *     name     what it is measured as; absent: it is not
  *     call, query, body, expect (a status, default 200), contains (in the body), match (true: If-None-Match with the tag of before)
  *     argv, file   a program that must end with 0, and what it has written
  *     poke     true: the helper's turn
+ *     quiet_ms, drawn, over   of a call that waits for so much quiet while the helper watches, and names of two more series: from the
+ *              start to the last drawing, and what was waited beyond that and the quiet time. Not drawn in time: counted as "same"
  *     pause_ms to give something else time
  *     differs  true: an answer that equals the one of the same kind before counts as "same"
  *     save     the file that gets the last answer
@@ -56,7 +58,7 @@ struct plan {
 	json_t *json;
 	const json_t *steps;
 	struct wire *wire;
-	int width, height;
+	long x, y, width, height;
 	long round;
 	bool counts; /* this round does */
 	struct series series[MAX_STEPS];
@@ -122,7 +124,9 @@ static char *expand(const struct plan *plan, const char *text)
 			continue;
 		}
 		text++;
-		value = *text == 'x' ? 23 * plan->round % plan->width : *text == 'y' ? 17 * plan->round % plan->height : plan->round;
+		value = *text == 'x'   ? plan->x + 23 * plan->round % plan->width
+		        : *text == 'y' ? plan->y + 17 * plan->round % plan->height
+		                       : plan->round;
 		if (*text == 'c')
 			*to++ = (char)('a' + value % 26);
 		else
@@ -171,18 +175,43 @@ static void save(const char *path, const char *body, size_t len)
 		err(1, "%s", path);
 }
 
+/* The helper's turn: the time that it answers. */
+static int64_t poke(const struct plan *plan)
+{
+	int64_t answer_ns;
+
+	if (write(plan->to_helper, "", 1) != 1 || read(plan->from_helper, &answer_ns, sizeof(answer_ns)) != sizeof(answer_ns))
+		errx(1, "the helper is gone");
+	return answer_ns;
+}
+
+/* Where the time from `start_ns` to `end_ns` went, of a call that waited for quiet. */
+static void split(struct plan *plan, const json_t *step, struct series *series, int64_t start_ns, int64_t end_ns)
+{
+	int64_t drawn_ns = poke(plan), quiet_ns = (int64_t)(1e6 * number_of(step, "quiet_ms", 0));
+
+	if (!series)
+		return;
+	if (drawn_ns < start_ns || drawn_ns > end_ns - quiet_ns) { /* nothing yet, or too late for this picture */
+		series->same += plan->counts;
+		return;
+	}
+	note(plan, find_series(plan, text_of(step, "drawn", "drawn")), drawn_ns - start_ns, 0);
+	note(plan, find_series(plan, text_of(step, "over", "over")), end_ns - drawn_ns - quiet_ns, 0);
+}
+
 static void do_call(struct plan *plan, const json_t *step, struct series *series)
 {
 	auto_free char *call = expand(plan, text_of(step, "call", ""));
 	auto_free char *body = expand(plan, text_of(step, "body", ""));
 	const char *contains = text_of(step, "contains", NULL);
 	struct answer answer;
-	int64_t before;
+	int64_t start_ns, end_ns;
 
 	wire_prepare(plan->wire, call, json_object_get(step, "query"), body, json_is_true(json_object_get(step, "match")) ? plan->etag : "");
-	before = clock_ns(CLOCK_MONOTONIC);
+	start_ns = clock_ns(CLOCK_MONOTONIC);
 	wire_exchange(plan->wire);
-	before = clock_ns(CLOCK_MONOTONIC) - before;
+	end_ns = clock_ns(CLOCK_MONOTONIC);
 	wire_answer(plan->wire, &answer);
 	if (answer.status != (int)number_of(step, "expect", 200) || (contains && !memmem(answer.body, answer.len, contains, strlen(contains))))
 		errx(1, "%s: %d %.*s", call, answer.status, (int)(answer.len < 500 ? answer.len : 500), answer.body);
@@ -192,7 +221,9 @@ static void do_call(struct plan *plan, const json_t *step, struct series *series
 		compare(plan, series, answer.body, answer.len);
 	if (json_object_get(step, "save"))
 		save(text_of(step, "save", ""), answer.body, answer.len);
-	note(plan, series, before, answer.len);
+	if (json_object_get(step, "quiet_ms"))
+		split(plan, step, series, start_ns, end_ns);
+	note(plan, series, end_ns - start_ns, answer.len);
 }
 
 /* Starts a program; out and in are its standard output and input, -1 for /dev/null. */
@@ -260,13 +291,10 @@ static void do_program(struct plan *plan, const json_t *step, struct series *ser
 
 static void do_poke(struct plan *plan, const json_t *step, struct series *series)
 {
-	int64_t before = clock_ns(CLOCK_MONOTONIC);
-	char byte = '.';
+	int64_t start_ns = clock_ns(CLOCK_MONOTONIC);
 
 	(void)step;
-	if (write(plan->to_helper, &byte, 1) != 1 || read(plan->from_helper, &byte, 1) != 1)
-		errx(1, "the helper is gone");
-	note(plan, series, clock_ns(CLOCK_MONOTONIC) - before, 0);
+	note(plan, series, poke(plan) - start_ns, 0);
 }
 
 static void do_pause(struct plan *plan, const json_t *step, struct series *series)
@@ -306,7 +334,8 @@ static void do_step(struct plan *plan, const json_t *step)
 static void start_helper(struct plan *plan)
 {
 	int to[2], from[2];
-	char *argv[MAX_ARGS], byte;
+	char *argv[MAX_ARGS];
+	int64_t ready_ns;
 
 	if (!json_object_get(plan->json, "helper"))
 		return;
@@ -319,7 +348,7 @@ static void start_helper(struct plan *plan)
 	close(from[1]);
 	plan->to_helper = to[1];
 	plan->from_helper = from[0];
-	if (read(plan->from_helper, &byte, 1) != 1)
+	if (read(plan->from_helper, &ready_ns, sizeof(ready_ns)) != sizeof(ready_ns))
 		errx(1, "the helper did not start");
 }
 
@@ -390,8 +419,10 @@ int main(void)
 	plan.steps = json_object_get(plan.json, "steps");
 	if (json_array_size(plan.steps) == 0 || json_array_size(plan.steps) > MAX_STEPS)
 		errx(2, "the plan: needs 1 to %d steps", MAX_STEPS);
-	plan.width = (int)number_of(plan.json, "width", 1000);
-	plan.height = (int)number_of(plan.json, "height", 600);
+	plan.x = (long)number_of(plan.json, "x", 0);
+	plan.y = (long)number_of(plan.json, "y", 0);
+	plan.width = (long)number_of(plan.json, "width", 1);
+	plan.height = (long)number_of(plan.json, "height", 1);
 	if (json_object_get(plan.json, "target"))
 		plan.wire = wire_open(text_of(plan.json, "target", ""), text_of(plan.json, "token", ""));
 	start_helper(&plan);

@@ -28,7 +28,8 @@ struct wire {
 	bool is_stage;
 	char *host, *token;
 	struct bytes out, in;
-	size_t seen; /* of `in`: what is known to be whole frames */
+	size_t seen; /* of `in`: the whole frames so far; over HTTP where the next chunk begins */
+	bool is_chunked;
 };
 
 static void reserve(struct bytes *bytes, size_t more)
@@ -89,16 +90,39 @@ static const char *http_header(const struct wire *wire, const char *name)
 	return found && found < end ? found + strlen(name) : NULL;
 }
 
+/* True once the last chunk, the empty one, is there. */
+static bool chunks_are_whole(struct wire *wire)
+{
+	for (;;) {
+		const char *size = wire->in.data + wire->seen, *end = strstr(size, "\r\n");
+		size_t len, whole;
+
+		if (!end)
+			return false;
+		len = strtoul(size, NULL, 16);
+		whole = (size_t)(end + 2 - size) + len + 2;
+		if (wire->in.len - wire->seen < whole)
+			return false;
+		if (len == 0)
+			return true;
+		wire->seen += whole;
+	}
+}
+
 static bool http_is_whole(struct wire *wire)
 {
 	const char *end = strstr(wire->in.data, "\r\n\r\n"), *length;
 
 	if (!end)
 		return false;
+	if (wire->seen == 0)
+		wire->seen = (size_t)(end + 4 - wire->in.data);
+	wire->is_chunked = http_header(wire, "\r\nTransfer-Encoding: chunked");
+	if (wire->is_chunked)
+		return chunks_are_whole(wire);
 	length = http_header(wire, "\r\nContent-Length: ");
 	if (!length && !strstr(wire->in.data, " 304 "))
 		errx(1, "%s: an answer without a length: %.200s", wire->host, wire->in.data);
-	wire->seen = (size_t)(end + 4 - wire->in.data);
 	return wire->in.len - wire->seen >= (length ? strtoul(length, NULL, 10) : 0);
 }
 
@@ -207,13 +231,31 @@ void wire_exchange(struct wire *wire)
 	} while (!(wire->is_stage ? stage_is_whole(wire) : http_is_whole(wire)));
 }
 
+/* Pushes the chunks from `at` on together: their length. */
+static size_t join_chunks(char *at)
+{
+	const char *start = at;
+	char *to = at;
+	size_t len;
+
+	while ((len = strtoul(at, &at, 16)) > 0) {
+		const char *data = strstr(at, "\r\n") + 2;
+
+		at += data - at + (ptrdiff_t)len + 2;
+		memmove(to, data, len);
+		to += len;
+	}
+	return (size_t)(to - start);
+}
+
 static void answer_http(const struct wire *wire, struct answer *answer)
 {
 	const char *etag = http_header(wire, "\r\nETag: ");
+	size_t start = (size_t)(strstr(wire->in.data, "\r\n\r\n") + 4 - wire->in.data);
 
 	answer->status = atoi(wire->in.data + strlen("HTTP/1.1 "));
-	answer->body = wire->in.data + wire->seen;
-	answer->len = wire->in.len - wire->seen;
+	answer->body = wire->in.data + start;
+	answer->len = wire->is_chunked ? join_chunks(wire->in.data + start) : wire->in.len - start;
 	if (etag)
 		(void)sscanf(etag, "%127[^\r]", answer->etag);
 }
