@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Forms: objects checked by rows. */
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -8,6 +9,7 @@
 #include "session/base/util.h"
 
 #define SHOWN_MAX 80
+#define RULE_MAX 200
 
 /* The pointer of the value that is looked at is built here, once, and copied into its fault. */
 struct checker {
@@ -71,10 +73,16 @@ static const char *shown(const json_t *value, char out[SHOWN_MAX])
 	return out;
 }
 
-static void refuse(struct checker *c, const json_t *value, const char *rule)
+/* Says the rule, which is put into words only here: most values are right. */
+static void refuse(struct checker *c, const json_t *value, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+static void refuse(struct checker *c, const json_t *value, const char *fmt, ...)
 {
-	char text[SHOWN_MAX];
+	char text[SHOWN_MAX], rule[RULE_MAX];
+	va_list args;
 
+	va_start(args, fmt);
+	(void)vsnprintf(rule, sizeof(rule), fmt, args);
+	va_end(args);
 	if (!faults_full(c->faults))
 		(void)err_set(faults_next(c->faults), ERR_BAD_FIELD, c->path, "%s is not allowed here: %s", shown(value, text), rule);
 }
@@ -84,35 +92,32 @@ static bool is_list(const json_t *value, double min, double max)
 	return json_is_array(value) && (double)json_array_size(value) >= min && (double)json_array_size(value) <= max;
 }
 
-static void check_int(struct checker *c, const json_t *value, double min, double max, const char *what)
+static bool is_int(const json_t *value, double min, double max)
 {
-	char rule[200];
+	return json_is_integer(value) && (double)json_integer_value(value) >= min && (double)json_integer_value(value) <= max;
+}
 
-	if (json_is_integer(value) && (double)json_integer_value(value) >= min && (double)json_integer_value(value) <= max)
-		return;
-	(void)snprintf(rule, sizeof(rule), "%s must be a whole number from %.0f to %.0f", what, min, max);
-	refuse(c, value, rule);
+static void check_int(struct checker *c, const json_t *value, double min, double max)
+{
+	if (!is_int(value, min, max))
+		refuse(c, value, "it must be a whole number from %.0f to %.0f", min, max);
 }
 
 /* One coordinate. Most wrong ones are of another space: the text says which this is. */
 static void check_coordinate(struct checker *c, const json_t *value, size_t axis)
 {
 	const struct space *space = &c->bounds->space, *native = &c->bounds->native;
-	char what[120];
+	int max = (axis == 0 ? space->width_px : space->height_px) - 1;
 
-	(void)snprintf(what, sizeof(what), "in the space of %dx%d, which shows a display of %dx%d, %s", space->width_px, space->height_px,
-	               native->width_px, native->height_px, axis == 0 ? "x" : "y");
-	check_int(c, value, 0, (axis == 0 ? space->width_px : space->height_px) - 1, what);
+	if (!is_int(value, 0, max))
+		refuse(c, value, "in the space of %dx%d, which shows a display of %dx%d, %s must be a whole number from 0 to %d",
+		       space->width_px, space->height_px, native->width_px, native->height_px, axis == 0 ? "x" : "y", max);
 }
 
 static void check_number(struct checker *c, const json_t *value, double min, double max)
 {
-	char rule[120];
-
-	if (json_is_number(value) && json_number_value(value) >= min && json_number_value(value) <= max)
-		return;
-	(void)snprintf(rule, sizeof(rule), "it must be a number from %g to %g", min, max);
-	refuse(c, value, rule);
+	if (!json_is_number(value) || json_number_value(value) < min || json_number_value(value) > max)
+		refuse(c, value, "it must be a number from %g to %g", min, max);
 }
 
 static void check_bool(struct checker *c, const json_t *value)
@@ -123,21 +128,18 @@ static void check_bool(struct checker *c, const json_t *value)
 
 static void check_string(struct checker *c, const json_t *value, double min, double max)
 {
-	char rule[120];
 	size_t len = json_string_length(value);
 
-	(void)snprintf(rule, sizeof(rule), "it must have %.0f to %.0f bytes and has %zu", min, max, len);
 	if (!json_is_string(value))
 		refuse(c, value, "it must be a string");
 	else if (strlen(json_string_value(value)) != len)
 		refuse(c, value, "a string must not contain a NUL character");
 	else if ((double)len < min || (double)len > max)
-		refuse(c, value, rule);
+		refuse(c, value, "it must have %.0f to %.0f bytes and has %zu", min, max, len);
 }
 
 static void check_choice(struct checker *c, const json_t *value, const char *choices)
 {
-	char rule[200];
 	const char *text = json_string_value(value);
 	size_t len = json_string_length(value);
 
@@ -148,8 +150,7 @@ static void check_choice(struct checker *c, const json_t *value, const char *cho
 			return;
 		at += n + (at[n] == ' ');
 	}
-	(void)snprintf(rule, sizeof(rule), "it must be one of: %s", choices);
-	refuse(c, value, rule);
+	refuse(c, value, "it must be one of: %s", choices);
 }
 
 /* Each item of a list, whose number of items is right, by a check of its own. */
@@ -178,25 +179,20 @@ static void check_any_string(struct checker *c, const void *arg, const json_t *i
 /* `doc` is shown to who sends a single string: it says what the list is made of. */
 static void check_strings(struct checker *c, const json_t *value, double min, double max, const char *doc)
 {
-	char rule[200];
-
-	(void)snprintf(rule, sizeof(rule), "it must be a list of %.0f to %.0f strings%s%s", min, max, json_is_string(value) ? ": " : "",
-	               json_is_string(value) ? doc : "");
 	if (is_list(value, min, max))
 		check_items(c, value, check_any_string, NULL);
 	else
-		refuse(c, value, rule);
+		refuse(c, value, "it must be a list of %.0f to %.0f strings%s%s", min, max, json_is_string(value) ? ": " : "",
+		       json_is_string(value) ? doc : "");
 }
 
 static void check_map(struct checker *c, const json_t *value, double max)
 {
-	char rule[120];
 	const char *key;
 	json_t *item;
 
-	(void)snprintf(rule, sizeof(rule), "it must be an object of at most %.0f strings", max);
 	if (!json_is_object(value) || (double)json_object_size(value) > max) {
-		refuse(c, value, rule);
+		refuse(c, value, "it must be an object of at most %.0f strings", max);
 		return;
 	}
 	/* The macro wants a json_t that may change; nothing is changed. */
@@ -225,13 +221,10 @@ static void check_point(struct checker *c, const void *arg, const json_t *value)
 
 static void check_path(struct checker *c, const json_t *value, double min, double max)
 {
-	char rule[120];
-
-	(void)snprintf(rule, sizeof(rule), "it must be a list of %.0f to %.0f points [x, y]", min, max);
 	if (is_list(value, min, max))
 		check_items(c, value, check_point, NULL);
 	else
-		refuse(c, value, rule);
+		refuse(c, value, "it must be a list of %.0f to %.0f points [x, y]", min, max);
 }
 
 static void check_keys(struct checker *c, const json_t *value)
@@ -264,17 +257,15 @@ const struct form form_rect = {rect_fields, ARRAY_LEN(rect_fields), NULL};
 static void check_rect(struct checker *c, const json_t *value)
 {
 	const struct space *space = &c->bounds->space, *native = &c->bounds->native;
-	char rule[120];
 	size_t before = c->faults->n;
 
 	check_form(c, &form_rect, value);
 	if (c->faults->n > before)
 		return;
-	(void)snprintf(rule, sizeof(rule), "it must lie inside the space of %dx%d, which shows a display of %dx%d", space->width_px,
-	               space->height_px, native->width_px, native->height_px);
 	if (form_int(value, "x", 0) + form_int(value, "width", 0) > space->width_px ||
 	    form_int(value, "y", 0) + form_int(value, "height", 0) > space->height_px)
-		refuse(c, value, rule);
+		refuse(c, value, "it must lie inside the space of %dx%d, which shows a display of %dx%d", space->width_px, space->height_px,
+		       native->width_px, native->height_px);
 }
 
 /* A rectangle lies inside the space also when it is one of a list. */
@@ -288,13 +279,10 @@ static void check_item(struct checker *c, const void *form, const json_t *value)
 
 static void check_list(struct checker *c, const struct field *field, const json_t *value)
 {
-	char rule[120];
-
-	(void)snprintf(rule, sizeof(rule), "it must be a list of %.0f to %.0f objects", field->min, field->max);
 	if (is_list(value, field->min, field->max))
 		check_items(c, value, check_item, field->form);
 	else
-		refuse(c, value, rule);
+		refuse(c, value, "it must be a list of %.0f to %.0f objects", field->min, field->max);
 }
 
 static void check_field(struct checker *c, const struct field *field, const json_t *value)
@@ -306,7 +294,7 @@ static void check_field(struct checker *c, const struct field *field, const json
 		DIE("field %s needs a space", field->name);
 	switch (field->type) {
 	case FIELD_INT:
-		check_int(c, value, field->min, field->max, "it");
+		check_int(c, value, field->min, field->max);
 		break;
 	case FIELD_NUMBER:
 		check_number(c, value, field->min, field->max);
