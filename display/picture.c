@@ -88,7 +88,10 @@ static int look(struct display *display, const struct display_request *request, 
 	struct kept_source source = {.shown = &display->shown, .tiles = &display->tiles};
 	struct kept *kept;
 
-	if ((!request->no_cursor && cursor_look(display, &cursor, e) < 0) || screen_update(display, e) < 0)
+	if (!request->no_cursor && cursor_look(display, &cursor, e) < 0)
+		return -1;
+	/* The pointer came after all that the server had to tell. */
+	if ((request->no_cursor || screen_has_news(display)) && screen_update(display, e) < 0)
 		return -1;
 	source.frame = display->frame;
 	if (cursor)

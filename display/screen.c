@@ -156,6 +156,11 @@ int screen_update(struct display *display, struct err *e)
 	return rc;
 }
 
+bool screen_has_news(const struct display *display)
+{
+	return display->told || display->unsure || display->updating;
+}
+
 int display_update(struct display *display, struct err *e)
 {
 	return screen_update(display, e);

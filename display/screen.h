@@ -87,6 +87,9 @@ struct screen_watch {
  */
 int screen_update(struct display *display, struct err *e);
 
+/* Is there anything for it to do? False right after a reply of the server: `shown` is the screen as it was when that was made. */
+bool screen_has_news(const struct display *display);
+
 /* Only one looks at a time: waits for its turn, which screen_end_look ends. ERR_CANCELLED. */
 int screen_begin_look(struct display *display, struct err *e);
 void screen_end_look(struct display *display);

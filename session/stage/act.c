@@ -303,14 +303,15 @@ static void refuse(struct act *act)
 static int begin(struct act *act)
 {
 	struct display *display = act->stage->display;
+	bool updated;
 
 	if (check_start(act->stage, act->batch, &act->e) < 0 ||
-	    guard_check(act->stage, act->batch, &act->picture, &act->e) < 0)
+	    guard_check(act->stage, act->batch, &act->picture, &updated, &act->e) < 0)
 		return -1;
 	act->since = act->picture.frame;
 	if (!act->batch->observe || act->batch->seen)
 		return 0;
-	if (display_update(display, &act->e) < 0)
+	if (!updated && display_update(display, &act->e) < 0)
 		return -1;
 	act->since = display_frame(display);
 	return 0;

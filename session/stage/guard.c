@@ -147,13 +147,14 @@ static int check_target(const struct stage *stage, const struct guard_picture *p
 	               (unsigned long long)frame);
 }
 
-int guard_check(const struct stage *stage, const struct batch *batch, const struct guard_picture *picture, struct err *e)
+int guard_check(const struct stage *stage, const struct batch *batch, const struct guard_picture *picture, bool *updated, struct err *e)
 {
 	size_t index;
 	const struct batch_step *step = find_step(batch, &index);
 	struct target targets[2];
 	int n;
 
+	*updated = false;
 	if (!picture->given)
 		return 0;
 	if (check_numbers(stage, batch, picture, e) < 0)
@@ -163,6 +164,7 @@ int guard_check(const struct stage *stage, const struct batch *batch, const stru
 	n = read_targets(stage, step, index, targets, e);
 	if (n < 0 || display_update(stage->display, e) < 0)
 		return -1;
+	*updated = true;
 	for (int i = 0; i < n; i++)
 		if (check_target(stage, picture, &targets[i], e) < 0)
 			return -1;

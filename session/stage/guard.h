@@ -50,7 +50,7 @@ void guard_note(struct stage *stage, const struct call *call, uint64_t frame, st
 int guard_begin(struct stage *stage, const struct call *call, const struct batch *batch, struct guard_picture *picture,
                 struct err *e);
 
-/* Whether it still holds, now. Errors: the above, ERR_STALE_TARGET with the pointer of the target, those of xconn_reply. */
-int guard_check(const struct stage *stage, const struct batch *batch, const struct guard_picture *picture, struct err *e);
+/* Whether it still holds, now; *updated says whether display_update was asked for that. Errors: the above, ERR_STALE_TARGET with the pointer of the target, those of xconn_reply. */
+int guard_check(const struct stage *stage, const struct batch *batch, const struct guard_picture *picture, bool *updated, struct err *e);
 
 #endif
