@@ -49,16 +49,6 @@ struct writer {
 	int n_bits;
 };
 
-static inline unsigned int distance_symbol(unsigned int distance)
-{
-	unsigned int log;
-
-	if (distance <= 2)
-		return distance - 1;
-	log = 31U - (unsigned int)__builtin_clz(distance - 1);
-	return 2 * log + ((distance - 1) >> (log - 1) & 1);
-}
-
 static unsigned int distance_extra(unsigned int symbol)
 {
 	return symbol < 2 ? 0 : symbol / 2 - 1;
@@ -66,7 +56,7 @@ static unsigned int distance_extra(unsigned int symbol)
 
 void deflate_init(struct deflate *deflate, size_t max_tokens)
 {
-	*deflate = (struct deflate){.tokens = util_alloc(max_tokens * sizeof(uint32_t)), .max_tokens = max_tokens};
+	*deflate = (struct deflate){.tokens = util_alloc(max_tokens * sizeof(uint32_t))};
 }
 
 void deflate_finish(struct deflate *deflate)
@@ -77,35 +67,24 @@ void deflate_finish(struct deflate *deflate)
 
 void deflate_begin(struct deflate *deflate)
 {
-	*deflate = (struct deflate){.tokens = deflate->tokens, .max_tokens = deflate->max_tokens};
+	*deflate = (struct deflate){.tokens = deflate->tokens};
 }
 
-static void put_matches(struct deflate *deflate, size_t length, size_t times)
+void deflate_long_match(struct deflate *deflate, uint32_t bytes, uint32_t distance)
 {
-	if (times == 0)
-		return;
-	for (size_t left = times; left > 0; left -= MIN(left, DEFLATE_TIMES_MAX))
-		deflate->tokens[deflate->n_tokens++] = DEFLATE_MATCH | (uint32_t)MIN(left, DEFLATE_TIMES_MAX) << DEFLATE_TIMES_SHIFT |
-		                                       (uint32_t)(length - DEFLATE_MIN) << DEFLATE_LENGTH_SHIFT |
-		                                       (uint32_t)(deflate->match_distance - 1);
-	deflate->lengths[length] += (uint32_t)times;
-	deflate->distances[distance_symbol((unsigned int)deflate->match_distance)] += (uint32_t)times;
-}
-
-void deflate_put_match(struct deflate *deflate)
-{
-	size_t whole = deflate->match_bytes / DEFLATE_MAX, rest = deflate->match_bytes % DEFLATE_MAX;
+	uint32_t whole = bytes / DEFLATE_MAX, rest = bytes % DEFLATE_MAX;
 
 	/* One or two bytes are too short a match: the last whole one gives three of its own. */
-	if (whole > 0 && rest > 0 && rest < DEFLATE_MIN) {
-		put_matches(deflate, DEFLATE_MAX, whole - 1);
-		put_matches(deflate, DEFLATE_MAX - DEFLATE_MIN, 1);
-		put_matches(deflate, rest + DEFLATE_MIN, 1);
-	} else {
-		put_matches(deflate, DEFLATE_MAX, whole);
-		put_matches(deflate, MAX(rest, DEFLATE_MIN), rest > 0);
+	if (rest > 0 && rest < DEFLATE_MIN) {
+		if (--whole > 0)
+			deflate_matches(deflate, DEFLATE_MAX, distance, whole);
+		deflate_matches(deflate, DEFLATE_MAX - DEFLATE_MIN, distance, 1);
+		deflate_matches(deflate, rest + DEFLATE_MIN, distance, 1);
+		return;
 	}
-	deflate->match_bytes = 0;
+	deflate_matches(deflate, DEFLATE_MAX, distance, whole);
+	if (rest > 0)
+		deflate_matches(deflate, rest, distance, 1);
 }
 
 /* Both codes. Adds up the bits of all tokens on the way. */
@@ -241,7 +220,7 @@ static inline void write_match(struct writer *writer, const struct coder *coder,
 	uint32_t distance = (token & (DEFLATE_WINDOW - 1)) + 1;
 	uint32_t length = (token >> DEFLATE_LENGTH_SHIFT & 0xFF) + DEFLATE_MIN;
 	uint32_t times = token >> DEFLATE_TIMES_SHIFT & DEFLATE_TIMES_MAX;
-	unsigned int symbol = distance_symbol(distance), extra = distance_extra(symbol);
+	unsigned int symbol = deflate_distance_symbol(distance), extra = distance_extra(symbol);
 	unsigned int bits = coder->distances.bits[symbol] + extra;
 	uint64_t code = coder->distances.codes[symbol] | (uint64_t)((distance - 1) & ((1U << extra) - 1)) << coder->distances.bits[symbol];
 
@@ -275,7 +254,7 @@ static void write_tokens(struct writer *writer, const struct deflate *deflate, c
 	flush(writer);
 }
 
-size_t deflate_write(struct deflate *deflate, uint8_t *out, size_t max)
+size_t deflate_write(const struct deflate *deflate, uint8_t *out, size_t max)
 {
 	struct writer writer = {.out = out};
 	struct coder coder;
@@ -283,8 +262,6 @@ size_t deflate_write(struct deflate *deflate, uint8_t *out, size_t max)
 	uint64_t bits;
 	size_t len;
 
-	if (deflate->match_bytes > 0)
-		deflate_put_match(deflate);
 	bits = DYNAMIC_BITS + make_codes(deflate, &coder);
 	bits += make_head(&coder, &head);
 	/* The empty stored block: its head of three bits, the rest of that byte, its length and that length inverted. */

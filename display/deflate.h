@@ -27,43 +27,58 @@
 #define DEFLATE_LENGTH_SHIFT 15
 #define DEFLATE_TIMES_SHIFT 23
 #define DEFLATE_TIMES_MAX 127U
+#define DEFLATE_LONG (DEFLATE_TIMES_MAX * DEFLATE_MAX)
 
 struct deflate {
-	uint32_t *tokens; /* room for max_tokens */
-	size_t n_tokens, max_tokens;
-	size_t match_bytes, match_distance; /* a match that may still grow, not in tokens yet; 0 bytes: none */
+	uint32_t *tokens; /* as many as there is room for */
+	size_t n_tokens;
 	/* How often each symbol occurs. One count per colour, so that the three of a grey pixel do not wait for each other. */
 	uint32_t bytes[DEFLATE_COLOURS][256];
 	uint32_t lengths[DEFLATE_MAX + 1];
 	uint32_t distances[DEFLATE_DISTANCES];
 };
 
-/* `deflate` with room for so many tokens: each call below takes one, and a match one more for each 127 * 258 of its bytes. */
+/* `deflate` with room for so many tokens: each byte, pixel and match takes one, and a match of more than DEFLATE_MAX bytes up to three. */
 void deflate_init(struct deflate *deflate, size_t max_tokens);
 void deflate_finish(struct deflate *deflate);
 
 /* Empties it. */
 void deflate_begin(struct deflate *deflate);
 
-/* Puts the match that may still grow into the tokens. */
-void deflate_put_match(struct deflate *deflate);
-
-/* `bytes` (DEFLATE_MIN or more, and no upper limit) that are as those `distance` (1..DEFLATE_WINDOW) before them. */
-static inline void deflate_match(struct deflate *deflate, size_t bytes, size_t distance)
+/* The symbol of a distance (1..DEFLATE_WINDOW). */
+static inline unsigned int deflate_distance_symbol(uint32_t distance)
 {
-	if (deflate->match_distance == distance && deflate->match_bytes > 0) {
-		deflate->match_bytes += bytes;
-		return;
-	}
-	deflate_put_match(deflate);
-	deflate->match_bytes = bytes;
-	deflate->match_distance = distance;
+	unsigned int log;
+
+	if (distance <= 2)
+		return distance - 1;
+	log = 31U - (unsigned int)__builtin_clz(distance - 1);
+	return 2 * log + ((distance - 1) >> (log - 1) & 1);
+}
+
+/* `times` matches of the same length (DEFLATE_MIN..DEFLATE_MAX) and distance; times is 1..DEFLATE_TIMES_MAX. */
+static inline void deflate_matches(struct deflate *deflate, uint32_t length, uint32_t distance, uint32_t times)
+{
+	deflate->tokens[deflate->n_tokens++] =
+		DEFLATE_MATCH | times << DEFLATE_TIMES_SHIFT | (length - DEFLATE_MIN) << DEFLATE_LENGTH_SHIFT | (distance - 1);
+	deflate->lengths[length] += times;
+	deflate->distances[deflate_distance_symbol(distance)] += times;
+}
+
+/* `bytes` (more than DEFLATE_MAX, and at most DEFLATE_LONG) that are as those `distance` before them. */
+void deflate_long_match(struct deflate *deflate, uint32_t bytes, uint32_t distance);
+
+/* `bytes` (DEFLATE_MIN..DEFLATE_LONG) that are as those `distance` (1..DEFLATE_WINDOW) before them. */
+static inline void deflate_match(struct deflate *deflate, uint32_t bytes, uint32_t distance)
+{
+	if (bytes <= DEFLATE_MAX)
+		deflate_matches(deflate, bytes, distance, 1);
+	else
+		deflate_long_match(deflate, bytes, distance);
 }
 
 static inline void deflate_pixel(struct deflate *deflate, uint32_t pixel)
 {
-	if (deflate->match_bytes > 0)
-		deflate_put_match(deflate);
 	deflate->tokens[deflate->n_tokens++] = pixel;
 	deflate->bytes[0][pixel >> 16]++;
 	deflate->bytes[1][pixel >> 8 & 0xFF]++;
@@ -72,8 +87,6 @@ static inline void deflate_pixel(struct deflate *deflate, uint32_t pixel)
 
 static inline void deflate_byte(struct deflate *deflate, uint8_t byte)
 {
-	if (deflate->match_bytes > 0)
-		deflate_put_match(deflate);
 	deflate->tokens[deflate->n_tokens++] = DEFLATE_BYTE | byte;
 	deflate->bytes[0][byte]++;
 }
@@ -82,7 +95,7 @@ static inline void deflate_byte(struct deflate *deflate, uint8_t byte)
  * Writes what was gathered as a block and an empty stored one, so that it ends on a byte, to `out`, and returns the number of bytes. If
  * they are more than `max`, nothing is written, and 0 is returned. Up to 8 bytes behind `max` are overwritten.
  */
-size_t deflate_write(struct deflate *deflate, uint8_t *out, size_t max);
+size_t deflate_write(const struct deflate *deflate, uint8_t *out, size_t max);
 
 /* Bytes that `len` take when they are stored as they are. */
 size_t deflate_stored_bytes(size_t len);

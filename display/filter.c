@@ -136,10 +136,16 @@ static struct unlike measure(const uint32_t *row, const uint32_t *other, int n)
  */
 static enum filter_kind choose(const uint32_t *row, const uint32_t *above, int n)
 {
-	struct unlike left = measure(row + 1, row, n - 1), up = above ? measure(row, above, n) : left;
+	struct unlike left, up = {0};
 
+	if (above) {
+		up = measure(row, above, n);
+		if (up.sum >= SOFT * up.pixels)
+			return FILTER_NONE;
+	}
+	left = measure(row + 1, row, n - 1);
 	if (above && up.sum <= left.sum)
-		return up.sum < SOFT * up.pixels ? FILTER_UP : FILTER_NONE;
+		return FILTER_UP;
 	return left.sum < SOFT * left.pixels ? FILTER_SUB : FILTER_NONE;
 }
 

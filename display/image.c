@@ -4,6 +4,9 @@
 
 #include <stdbool.h>
 #include <sys/param.h>
+#ifdef __x86_64__
+#include <tmmintrin.h>
+#endif
 
 #include "session/base/util.h"
 
@@ -17,9 +20,37 @@ struct image image_part(const struct image *image, int x, int y, int width, int 
 	return (struct image){width, height, image->stride, image_row(image, y) + x};
 }
 
+#ifdef __x86_64__
+
+/* Four pixels at a time, while there is room to write 16 bytes for their 12. Returns how many it has done. */
+__attribute__((target("ssse3"))) static int fours_rgb(const uint32_t *pixels, int n, uint8_t *rgb)
+{
+	const __m128i order = _mm_setr_epi8(2, 1, 0, 6, 5, 4, 10, 9, 8, 14, 13, 12, -1, -1, -1, -1);
+	int i = 0;
+
+	for (; i + 6 <= n; i += 4)
+		_mm_storeu_si128((__m128i_u *)(rgb + 3 * i), _mm_shuffle_epi8(_mm_loadu_si128((const __m128i_u *)(pixels + i)), order));
+	return i;
+}
+
+static int many_rgb(const uint32_t *pixels, int n, uint8_t *rgb)
+{
+	return __builtin_cpu_supports("ssse3") ? fours_rgb(pixels, n, rgb) : 0;
+}
+
+#else
+
+static int many_rgb(const uint32_t *pixels, int n, uint8_t *rgb)
+{
+	(void)pixels, (void)n, (void)rgb;
+	return 0;
+}
+
+#endif
+
 void image_row_rgb(const uint32_t *pixels, int n, uint8_t *rgb)
 {
-	for (int i = 0; i < n; i++) {
+	for (int i = many_rgb(pixels, n, rgb); i < n; i++) {
 		rgb[3 * i] = (uint8_t)(pixels[i] >> 16);
 		rgb[3 * i + 1] = (uint8_t)(pixels[i] >> 8);
 		rgb[3 * i + 2] = (uint8_t)pixels[i];

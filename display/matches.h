@@ -10,8 +10,9 @@
 
 #define MATCHES_HASH_BITS 12
 
+/* Where pixels were seen last, by their hash: row and column + 1; 0: nowhere. */
 struct matches {
-	uint32_t places[1 << MATCHES_HASH_BITS]; /* where a pair of pixels was seen last: row and column + 1; 0: nowhere */
+	uint32_t ones[1 << MATCHES_HASH_BITS], twos[1 << MATCHES_HASH_BITS], fours[1 << MATCHES_HASH_BITS];
 };
 
 /* Writes the stripe into `deflate`, which must be empty and have room for n_rows * (width + 1) tokens. */
