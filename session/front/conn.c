@@ -175,8 +175,10 @@ void conn_sending(struct conn *conn)
 void conn_streaming(struct conn *conn)
 {
 	unsigned int vanished_ms = LIMIT_VANISHED_MS;
+	int unsent = LIMIT_STREAM_BUFFER_BYTES;
 
 	enter(conn, PHASE_STREAMING);
+	(void)setsockopt(conn->wire_fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent, sizeof(unsent));
 	/* A peer that vanished without a word takes no heartbeat: the kernel gives it up after so long. */
 	(void)setsockopt(conn->wire_fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &vanished_ms, sizeof(vanished_ms));
 }

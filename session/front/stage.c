@@ -452,6 +452,14 @@ const json_t *stage_reply_counts(const struct stage_reply *reply)
 	return reply->counts;
 }
 
+/* A stage that sends the newest only has to know when the last one has gone. */
+static void tell_taken(struct stage_reply *reply)
+{
+	uint64_t taken = reply->total - reply->len;
+
+	ipc_stream_send(reply->stream, LINK_TAKEN, 0, &taken, sizeof(taken));
+}
+
 enum stage_read stage_reply_read(struct stage_reply *reply, char *out, size_t max, size_t *n)
 {
 	if (reply->len == 0 && reply->state == LINK_COMPLETE)
@@ -464,6 +472,8 @@ enum stage_read stage_reply_read(struct stage_reply *reply, char *out, size_t ma
 	reply->len -= *n;
 	if (reply->stream && reply->len < LIMIT_LINK_BYTES / 2)
 		ipc_stream_pause(reply->stream, false);
+	if (reply->stream && reply->is_stream)
+		tell_taken(reply);
 	return STAGE_READ_SOME;
 }
 

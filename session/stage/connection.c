@@ -131,11 +131,28 @@ static int take_data(struct call *call, const void *data, size_t len)
 	return 0;
 }
 
+/* Of a call that is being answered; a late one of another is none of its business. */
+static int take_taken(struct call *call, const void *data, size_t len)
+{
+	uint64_t n;
+
+	if (len != sizeof(n))
+		return -1;
+	memcpy(&n, data, sizeof(n));
+	if (call && n <= call->streamed) {
+		call->taken = n;
+		co_signal(&call->drained);
+	}
+	return 0;
+}
+
 /* A refusal of a frame closes the connection: the front knows the form. */
 static int on_frame(void *arg, uint16_t kind, uint16_t flags, const void *data, size_t len)
 {
 	struct connection *connection = arg;
 
+	if (kind == LINK_TAKEN && !connection->receiving)
+		return take_taken(connection->call, data, len);
 	if (kind == LINK_CALL && !connection->call) {
 		connection->call = read_call(data, len);
 		if (!connection->call)
@@ -289,18 +306,33 @@ void call_stream_begin(struct call *call, const char *media_type)
 		send_envelope(call->connection, LINK_REPLY, LINK_MORE, envelope);
 }
 
-int call_stream_wait(struct call *call, size_t queued, int64_t deadline_ms, struct err *e)
+static int left(struct err *e)
 {
-	while (call->connection && ipc_stream_queued(call->connection->stream) > queued)
+	return err_set(e, ERR_CANCELLED, NULL, "the caller has left");
+}
+
+int call_stream_wait(struct call *call, int64_t deadline_ms, struct err *e)
+{
+	while (call->connection && ipc_stream_queued(call->connection->stream) > LIMIT_STREAM_QUEUED_BYTES)
 		if (co_wait_event(&call->drained, deadline_ms, e) < 0)
 			return -1;
-	return call->connection ? 0 : err_set(e, ERR_CANCELLED, NULL, "the caller has left");
+	return call->connection ? 0 : left(e);
+}
+
+int call_stream_wait_taken(struct call *call, int64_t patience_ms, struct err *e)
+{
+	while (call->connection && call->taken < call->streamed)
+		if (co_wait_event(&call->drained, util_now_ms() + patience_ms, e) < 0)
+			return -1;
+	return call->connection ? 0 : left(e);
 }
 
 void call_stream_send(struct call *call, const void *data, size_t len)
 {
-	if (call->connection)
-		ipc_stream_send(call->connection->stream, LINK_DATA, LINK_MORE, data, len);
+	if (!call->connection)
+		return;
+	call->streamed += len;
+	ipc_stream_send(call->connection->stream, LINK_DATA, LINK_MORE, data, len);
 }
 
 void call_stream_end(struct call *call, bool whole)

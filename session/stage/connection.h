@@ -41,7 +41,8 @@ struct call {
 	int64_t started_ms;  /* monotonic */
 	int status;          /* of its answer; 0 before that */
 	bool answered;
-	struct co_event drained; /* nothing more is queued on its connection */
+	struct co_event drained; /* nothing more is queued on its connection, or all was taken */
+	uint64_t streamed, taken; /* bytes of an answer in pieces: sent, and read by the caller's connection */
 };
 
 struct connections;
@@ -67,11 +68,13 @@ void call_refuse_with(struct call *call, const struct err *e, const char *name, 
 void call_refuse_all(struct call *call, const struct faults *faults); /* at least one; the first is the problem */
 
 /*
- * An answer in pieces, of any length. Wait for room before each piece, until at most `queued` bytes are left that were not taken: ERR_TIMEOUT
- * when that is not so by the deadline, ERR_CANCELLED when the reader has left. call_stream_end ends it; one that is not whole by closing the connection.
+ * An answer in pieces, of any length. Wait for room before each piece: ERR_TIMEOUT when the reader takes nothing until the deadline,
+ * ERR_CANCELLED when it has left. call_stream_wait_taken waits until all that was sent is on its way to the reader, at most patience_ms
+ * without any of it being taken. call_stream_end ends it; one that is not whole by closing the connection.
  */
 void call_stream_begin(struct call *call, const char *media_type);
-int call_stream_wait(struct call *call, size_t queued, int64_t deadline_ms, struct err *e);
+int call_stream_wait(struct call *call, int64_t deadline_ms, struct err *e);
+int call_stream_wait_taken(struct call *call, int64_t patience_ms, struct err *e);
 void call_stream_send(struct call *call, const void *data, size_t len); /* 1..LIMIT_FRAME_BYTES; copied */
 void call_stream_end(struct call *call, bool whole);
 

@@ -110,7 +110,7 @@ static int send_next(struct events *events, struct reader *reader, json_int_t *n
 	if (*next < oldest(events))
 		return send_gap(events, reader, next, e);
 	/* The ring goes on while this one waits. */
-	if (reader_wait_room(reader, LIMIT_STREAM_QUEUED_BYTES, e) < 0)
+	if (reader_wait_room(reader, e) < 0)
 		return -1;
 	if (*next < oldest(events))
 		return 0;

@@ -9,6 +9,7 @@
  *
  * HELLO  {"session":ID,"episode":N,"epoch":N,"state":"starting|ready|paused|…","holder":"agent","parked":[],"running":[REQUEST-ID…]}
  * CALL   {"call":NAME,"role":"agent|viewer|controller|operator|owner|server","token":ID,"request_id":TEXT,"key":TEXT,"query":{…}}
+ * TAKEN  uint64_t, of the front, while a reply without end comes: so many bytes of its body are on their way to the caller
  * REPLY  {"status":N,"type":MEDIA-TYPE,"headers":{NAME:VALUE},"counts":{…}}
  *        counts, for the front's metrics: {"refused":CODE}, or of an act that was begun {"ok":BOOL,"actions":{NAME:[OK,FAILED]}}
  *
@@ -36,6 +37,7 @@ enum link_kind {
 	LINK_CALL = 2,
 	LINK_REPLY = 3,
 	LINK_DATA = 4,
+	LINK_TAKEN = 5,
 };
 
 enum link_flag {

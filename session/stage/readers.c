@@ -27,16 +27,21 @@ void reader_end(struct reader *reader, bool whole)
 	co_signal(&reader->all->left);
 }
 
-int reader_wait_room(struct reader *reader, size_t queued, struct err *e)
+int reader_wait_room(struct reader *reader, struct err *e)
 {
-	return call_stream_wait(reader->call, queued, util_now_ms() + reader->all->patience_ms, e);
+	return call_stream_wait(reader->call, util_now_ms() + reader->all->patience_ms, e);
+}
+
+int reader_wait_taken(struct reader *reader, struct err *e)
+{
+	return call_stream_wait_taken(reader->call, reader->all->patience_ms, e);
 }
 
 int reader_send(struct reader *reader, const char *text, size_t len, struct err *e)
 {
 	for (size_t at = 0, n; at < len; at += n) {
 		n = MIN(len - at, (size_t)LIMIT_STREAM_QUEUED_BYTES);
-		if (reader_wait_room(reader, LIMIT_STREAM_QUEUED_BYTES, e) < 0)
+		if (reader_wait_room(reader, e) < 0)
 			return -1;
 		call_stream_send(reader->call, text + at, n);
 	}

@@ -33,10 +33,11 @@ int reader_begin(struct readers *all, struct call *call, struct reader *reader, 
 void reader_end(struct reader *reader, bool whole);
 
 /*
- * Waits until at most `queued` bytes are left that it has not taken, and the same before each piece of what is sent. Errors: ERR_TIMEOUT when
- * it takes nothing for patience_ms, ERR_CANCELLED when it has left.
+ * Waits for room, which is done before each piece of what is sent, too; or until all that was sent is on its way to the reader, and nothing
+ * waits for it that would be old when it comes. Errors: ERR_TIMEOUT when it takes nothing for patience_ms, ERR_CANCELLED when it has left.
  */
-int reader_wait_room(struct reader *reader, size_t queued, struct err *e);
+int reader_wait_room(struct reader *reader, struct err *e);
+int reader_wait_taken(struct reader *reader, struct err *e);
 int reader_send(struct reader *reader, const char *text, size_t len, struct err *e);
 
 /* Waits for news, at most until until_ms (monotonic); sends the comment when it is due. Errors as above. */

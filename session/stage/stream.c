@@ -107,7 +107,7 @@ static int send_frame(struct following *f, struct err *e)
 	int rc;
 
 	/* Only when it has taken the last one: what it gets then is the newest. */
-	if (reader_wait_room(&f->reader, 0, e) < 0)
+	if (reader_wait_taken(&f->reader, e) < 0)
 		return -1;
 	if (!is_due(f))
 		return 0;

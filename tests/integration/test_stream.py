@@ -8,11 +8,11 @@ import signal
 import pytest
 
 import jail
-from api import Api, Refused, picture_of
+from api import Api, in_thread
 from conftest import TREE, until
 from raw import Wire, assert_problem, ask, head
 from stream import Mirror, NoStream
-from test_events import front_of
+from test_events import front_of, n_connections
 from test_seeing import BACKGROUND, difference, shot
 
 # As what a stream is asked for; the picture of each is checked against a screenshot of the same parameters.
@@ -238,6 +238,28 @@ def test_a_token_that_is_revoked(session):
             mirror.rest()
         session.do("move", x=300, y=300)
         assert other.next().name == "frame"
+
+
+def test_readers_that_do_not_read(server, make_session):
+    """Four that take nothing change nothing for others. One that reads on has the newest picture soon, not a queue; the others are cut off."""
+    session = make_session()
+    session.act({"action": "launch", "app": "terminal"})
+    with contextlib.ExitStack() as stack:
+        before = n_connections(server)
+        stopped = [stack.enter_context(Mirror(session.agent, session, receive_bytes=4096)) for _ in range(4)]
+        reader = stack.enter_context(Mirror(session.agent, session, timeout_s=60))
+        thread, events = in_thread(reader.rest)
+        session.do("type", text="PS1=; clear; while [ $SECONDS -lt 5 ]; do seq 60; done; clear\n")
+        assert session.act(observe={"timeout_ms": 30000, "picture": "none"})["observation"]["settled"]
+        slow, n_frames, picture = stopped[0], 0, session.shot()
+        while not slow.picture or difference(slow.picture, picture):
+            slow.next()
+            n_frames += 1
+        until(lambda: n_connections(server) <= before + 4, within_s=40)  # two readers have one to the front and one to the stage each
+        session.end()
+        thread.join()
+    assert difference(reader.picture, picture) is None
+    assert n_frames < 10 < len(events[0])
 
 
 def test_readers_that_leave_in_the_middle(session):
