@@ -134,12 +134,14 @@ static struct unlike measure(const uint32_t *row, const uint32_t *other, int n)
  * Drawn things repeat, and do so best as they are. Where neighbours differ everywhere but by little, as in a photograph or a gradient,
  * their differences are fewer than their colours.
  */
-static enum filter_kind choose(const uint32_t *row, const uint32_t *above, int n)
+enum filter_kind filter_choose(const uint32_t *row, const uint32_t *above, int n)
 {
 	struct unlike left, up = {0};
 
 	if (above) {
 		up = measure(row, above, n);
+		if (up.pixels == 0)
+			return FILTER_UP;
 		if (up.sum >= SOFT * up.pixels)
 			return FILTER_NONE;
 	}
@@ -152,7 +154,7 @@ static enum filter_kind choose(const uint32_t *row, const uint32_t *above, int n
 /* A row that is not as the one above it. */
 static uint32_t add_row(struct filter *filter, int y, const uint32_t *row, const uint32_t *above, uint32_t *out)
 {
-	enum filter_kind kind = choose(row, above, filter->width);
+	enum filter_kind kind = filter_choose(row, above, filter->width);
 
 	if (kind == FILTER_SUB) {
 		out[0] = row[0] & OPAQUE;
@@ -176,7 +178,7 @@ void filter_stripe(struct filter *filter, const struct image *stripe)
 		const uint32_t *row = image_row(stripe, y);
 		uint32_t adler = filter->zeros_adler;
 
-		if (above && memcmp(row, above, (size_t)filter->width * sizeof(*row)) == 0) {
+		if (above && memcmp(row, above, (size_t)filter->width * sizeof(*row)) == 0) { /* quicker than to measure it */
 			filter->kinds[y] = FILTER_UP;
 			filter->rows[y] = filter->zeros;
 		} else {

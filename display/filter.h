@@ -35,6 +35,9 @@ static inline size_t filter_row_bytes(const struct filter *filter)
 	return 1 + 3 * (size_t)filter->width;
 }
 
+/* How a row of `n` pixels takes the fewest bytes, as far as one can tell without trying; `above` is NULL for the first one. */
+enum filter_kind filter_choose(const uint32_t *row, const uint32_t *above, int n);
+
 /* Filters a stripe of 1..FILTER_ROWS rows. What stands above it plays no part. The image may change afterwards. */
 void filter_stripe(struct filter *filter, const struct image *stripe);
 
