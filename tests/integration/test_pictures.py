@@ -108,15 +108,16 @@ def test_wrong_fields(desk, fields, pointer):
 
 def test_limit_of_bytes(desk):
     """A limit is kept in every format, by less quality first, and the reply says what was asked for."""
-    for fields in ({}, {"format": "png"}, {"format": "jpeg", "quality": 100}, {"format": "webp"}, {"format": "raw"}):
-        reply, form, picture = get(desk, max_bytes=5000, **fields)
+    for limit, fields in ((5000, {}), (5000, {"format": "png"}), (5000, {"format": "jpeg", "quality": 100}), (1024, {"format": "webp"}),
+                          (5000, {"format": "raw"})):
+        reply, form, picture = get(desk, max_bytes=limit, **fields)
         told = dict(part.split("=") for part in reply.headers["Glovebox-Fallback"].split(", "))
-        assert told == {"reason": "max_bytes", "max_bytes": "5000", "format": fields.get("format", "png"), "width": "1280", "height": "800"}
-        assert len(reply.body) <= 5000 and form == (fields or {"format": "jpeg"})["format"]
-        inline = desk.act(observe={"max_bytes": 5000, **fields})["observation"]["picture"]
+        assert told == {"reason": "max_bytes", "max_bytes": str(limit), "format": fields.get("format", "png"), "width": "1280", "height": "800"}
+        assert len(reply.body) <= limit and form == (fields or {"format": "jpeg"})["format"]
+        inline = desk.act(observe={"max_bytes": limit, **fields})["observation"]["picture"]
         assert inline["fallback"]["asked"]["format"] == fields.get("format", "png")
         assert (inline["fallback"]["asked"]["width"], inline["fallback"]["asked"]["height"]) == (1280, 800)
-        assert inline["fallback"]["max_bytes"] == 5000 and inline["fallback"]["reason"] == "max_bytes"
+        assert inline["fallback"]["max_bytes"] == limit and inline["fallback"]["reason"] == "max_bytes"
         assert of_object(inline).size == picture.size
         # The same shape, and coordinates stay those of the space.
         assert abs(picture.width / picture.height - 1.6) < 0.1
