@@ -108,7 +108,7 @@ def test_wrong_fields(desk, fields, pointer):
 
 def test_limit_of_bytes(desk):
     """A limit is kept in every format, by less quality first, and the reply says what was asked for."""
-    for limit, fields in ((5000, {}), (5000, {"format": "png"}), (5000, {"format": "jpeg", "quality": 100}), (1024, {"format": "webp"}),
+    for limit, fields in ((5000, {}), (5000, {"format": "png"}), (5000, {"format": "jpeg", "quality": 100}), (1024, {"format": "webp", "quality": 100}),
                           (5000, {"format": "raw"})):
         reply, form, picture = get(desk, max_bytes=limit, **fields)
         told = dict(part.split("=") for part in reply.headers["Glovebox-Fallback"].split(", "))
