@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * epoll, a list of timers in order of time, and deferred calls.
+ * epoll, a heap of timers, and deferred calls. Timers of the same time fire in the order in which they were set.
  *
  * Removal inside callbacks: a removed source is only marked, and freed when the turn is over, since the kernel may already have
  * handed out an event that points at it.
@@ -27,11 +27,15 @@ struct loop_source {
 
 struct loop_timer {
 	struct loop *loop;
-	struct loop_timer *next;
+	struct loop_timer *next; /* of those that are due, or deferred */
+	size_t place;            /* in the heap; NOWHERE while it is due */
+	uint64_t number;         /* grows with each that is set */
 	int64_t at_ms;
 	loop_timer_fn *fn;
 	void *arg;
 };
+
+#define NOWHERE SIZE_MAX
 
 struct signals {
 	struct loop *loop;
@@ -44,9 +48,11 @@ struct signals {
 struct loop {
 	int epoll_fd;
 	bool stopped;
-	struct loop_timer *timers;   /* soonest first */
+	struct loop_timer **timers;  /* a heap: each is sooner than the two at twice its place and one or two more */
+	size_t n_timers, size;
+	uint64_t n_set;
 	struct loop_timer *due;      /* those of this turn that still have to be called */
-	struct loop_timer *deferred; /* in order of arrival */
+	struct loop_timer *deferred, **last_deferred; /* in order of arrival */
 	struct loop_source *dead;
 	struct signals *signals;
 };
@@ -61,6 +67,7 @@ struct loop *loop_create(struct err *e)
 		free(loop);
 		return NULL;
 	}
+	loop->last_deferred = &loop->deferred;
 	return loop;
 }
 
@@ -93,7 +100,9 @@ void loop_destroy(struct loop *loop)
 		util_close_fd(&loop->signals->fd);
 		free(loop->signals);
 	}
-	free_timers(loop->timers);
+	for (size_t i = 0; i < loop->n_timers; i++)
+		free(loop->timers[i]);
+	free(loop->timers);
 	free_timers(loop->due);
 	free_timers(loop->deferred);
 	bury(loop);
@@ -130,47 +139,88 @@ void loop_remove(struct loop_source *source)
 	source->loop->dead = source;
 }
 
+static bool is_sooner(const struct loop_timer *a, const struct loop_timer *b)
+{
+	return a->at_ms < b->at_ms || (a->at_ms == b->at_ms && a->number < b->number);
+}
+
+static void put_at(struct loop *loop, size_t place, struct loop_timer *timer)
+{
+	loop->timers[place] = timer;
+	timer->place = place;
+}
+
+/* Moves it up from an empty place, as far as it is sooner than what is above. */
+static void move_up(struct loop *loop, size_t place, struct loop_timer *timer)
+{
+	for (; place > 0 && is_sooner(timer, loop->timers[(place - 1) / 2]); place = (place - 1) / 2)
+		put_at(loop, place, loop->timers[(place - 1) / 2]);
+	put_at(loop, place, timer);
+}
+
+/* The place below an empty one that the sooner of its two moves up from; the empty one when none is sooner than this timer. */
+static size_t next_below(const struct loop *loop, size_t place, const struct loop_timer *timer)
+{
+	size_t below = 2 * place + 1;
+
+	if (below + 1 < loop->n_timers && is_sooner(loop->timers[below + 1], loop->timers[below]))
+		below++;
+	return below < loop->n_timers && is_sooner(loop->timers[below], timer) ? below : place;
+}
+
+/* Takes it out: the last one fills its place. */
+static void take_out(struct loop *loop, struct loop_timer *timer)
+{
+	struct loop_timer *last = loop->timers[--loop->n_timers];
+	size_t place = timer->place, below;
+
+	timer->place = NOWHERE;
+	if (last == timer)
+		return;
+	while ((below = next_below(loop, place, last)) != place) {
+		put_at(loop, place, loop->timers[below]);
+		place = below;
+	}
+	move_up(loop, place, last);
+}
+
 struct loop_timer *loop_at(struct loop *loop, int64_t at_ms, loop_timer_fn *fn, void *arg)
 {
 	struct loop_timer *timer = util_zalloc(sizeof(*timer));
-	struct loop_timer **place = &loop->timers;
 
-	*timer = (struct loop_timer){.loop = loop, .at_ms = at_ms, .fn = fn, .arg = arg};
-	while (*place && (*place)->at_ms <= at_ms)
-		place = &(*place)->next;
-	timer->next = *place;
-	*place = timer;
+	*timer = (struct loop_timer){.loop = loop, .number = ++loop->n_set, .at_ms = at_ms, .fn = fn, .arg = arg};
+	if (loop->n_timers == loop->size) {
+		loop->size = loop->size * 2 + 16;
+		loop->timers = util_realloc(loop->timers, loop->size * sizeof(struct loop_timer *));
+	}
+	move_up(loop, loop->n_timers++, timer);
 	return timer;
-}
-
-static bool unlink_timer(struct loop_timer **list, const struct loop_timer *timer)
-{
-	while (*list && *list != timer)
-		list = &(*list)->next;
-	if (!*list)
-		return false;
-	*list = timer->next;
-	return true;
 }
 
 void loop_cancel(struct loop_timer *timer)
 {
+	struct loop_timer **place;
+
 	if (!timer)
 		return;
-	if (!unlink_timer(&timer->loop->timers, timer) && !unlink_timer(&timer->loop->due, timer))
-		DIE("a timer was cancelled that is not waiting");
+	if (timer->place != NOWHERE) {
+		take_out(timer->loop, timer);
+	} else {
+		for (place = &timer->loop->due; *place != timer; place = &(*place)->next)
+			if (!*place)
+				DIE("a timer was cancelled that is not waiting");
+		*place = timer->next;
+	}
 	free(timer);
 }
 
 void loop_defer(struct loop *loop, loop_timer_fn *fn, void *arg)
 {
 	struct loop_timer *call = util_zalloc(sizeof(*call));
-	struct loop_timer **end = &loop->deferred;
 
 	*call = (struct loop_timer){.loop = loop, .fn = fn, .arg = arg};
-	while (*end)
-		end = &(*end)->next;
-	*end = call;
+	*loop->last_deferred = call;
+	loop->last_deferred = &call->next;
 }
 
 static void on_signals(void *arg, uint32_t events)
@@ -210,6 +260,7 @@ static void run_deferred(struct loop *loop)
 	struct loop_timer *call = loop->deferred; /* those added meanwhile belong to the next turn */
 
 	loop->deferred = NULL;
+	loop->last_deferred = &loop->deferred;
 	while (call) {
 		struct loop_timer done = *call;
 
@@ -222,16 +273,13 @@ static void run_deferred(struct loop *loop)
 /* A timer that is set meanwhile belongs to the next turn, also if it is due: it must not keep the loop from its descriptors. */
 static void run_timers(struct loop *loop)
 {
-	int64_t now = util_now_ms();
-	struct loop_timer **end = &loop->timers;
+	int64_t now = loop->n_timers > 0 ? util_now_ms() : 0;
+	struct loop_timer **end = &loop->due;
 
-	while (*end && (*end)->at_ms <= now)
-		end = &(*end)->next;
-	if (end == &loop->timers)
-		return;
-	loop->due = loop->timers;
-	loop->timers = *end;
-	*end = NULL;
+	for (struct loop_timer *timer; loop->n_timers > 0 && (timer = loop->timers[0])->at_ms <= now; end = &timer->next) {
+		take_out(loop, timer);
+		*end = timer;
+	}
 	while (loop->due) {
 		struct loop_timer timer = *loop->due;
 
@@ -249,11 +297,11 @@ static int wait_ms(const struct loop *loop, int max_wait_ms)
 
 	if (loop->deferred)
 		return 0;
-	if (!loop->timers)
+	if (loop->n_timers == 0)
 		return max_wait_ms;
-	if (loop->timers->at_ms <= now)
+	if (loop->timers[0]->at_ms <= now)
 		return 0;
-	left = loop->timers->at_ms - now;
+	left = loop->timers[0]->at_ms - now;
 	if (left > hour)
 		left = hour;
 	return max_wait_ms >= 0 && max_wait_ms < left ? max_wait_ms : (int)left;

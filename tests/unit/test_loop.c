@@ -91,6 +91,59 @@ static void test_timers_in_order(void **state)
 	assert_string_equal(d->text, "abc");
 }
 
+#define MANY 1000
+
+struct many {
+	struct loop_timer *timer;
+	int64_t at_ms;
+	bool fired;
+	struct many *all;
+	int *last; /* that fired */
+};
+
+static void fire(void *arg)
+{
+	struct many *self = arg;
+	const struct many *before = *self->last < 0 ? NULL : &self->all[*self->last];
+
+	assert_false(self->fired);
+	self->fired = true;
+	if (before && (before->at_ms > self->at_ms || (before->at_ms == self->at_ms && before > self)))
+		fail_msg("number %d fired after number %d", (int)(self - self->all), *self->last);
+	*self->last = (int)(self - self->all);
+}
+
+/* However they are set and cancelled: each that waits fires once, in order of time and then of their setting. */
+static void test_many_timers(void **state)
+{
+	struct diary *d = *state;
+	struct many *all = util_zalloc(MANY * sizeof(*all));
+	int64_t now = util_now_ms();
+	uint32_t random = 1;
+	int last = -1, n_fired = 0;
+
+	for (int i = 0; i < MANY; i++) {
+		random = random * 1664525 + 1013904223;
+		all[i] = (struct many){.at_ms = now - 1 - random / 65536 % 200, .all = all, .last = &last};
+		if (random / 256 % 16 == 0)
+			all[i].at_ms += 3600 * 1000;
+		all[i].timer = loop_at(d->loop, all[i].at_ms, fire, &all[i]);
+		if (random / 1024 % 3 == 0) {
+			struct many *other = &all[random / 4096 % (uint32_t)(i + 1)];
+
+			loop_cancel(other->timer);
+			other->timer = NULL;
+		}
+	}
+	turns(d, 2);
+	for (int i = 0; i < MANY; i++) {
+		assert_int_equal(all[i].fired, all[i].timer && all[i].at_ms < now);
+		n_fired += all[i].fired;
+	}
+	assert_true(n_fired > MANY / 3);
+	free(all);
+}
+
 static void stop(void *arg)
 {
 	loop_stop(arg);
@@ -277,7 +330,7 @@ static void test_signals(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_timers_in_order), TEST(test_timer_is_not_early), TEST(test_timer_cancelled), TEST(test_timer_set_again),
+		TEST(test_timers_in_order), TEST(test_many_timers),        TEST(test_timer_is_not_early), TEST(test_timer_cancelled), TEST(test_timer_set_again),
 		TEST(test_deferred),        TEST(test_removed_by_another), TEST(test_readded),         TEST(test_signals),
 	};
 
