@@ -113,8 +113,17 @@ static int find_made(const struct request *request, const char *ids, struct birt
 	return 0;
 }
 
-/* A create that is new begins, one that runs is joined. *is_new: this request is the first. */
-static int make_keyed(struct request *request, struct birth **births, size_t *n, bool *is_new, struct err *e)
+/* Was a list asked for? Of a body that was found good. */
+static bool has_count(const struct request *request)
+{
+	json_auto_t *body = NULL;
+	struct err e;
+
+	return request_json(request, &body, &e) == 0 && json_object_get(body, "count");
+}
+
+/* A create that is new begins, one that runs is joined. *is_new: this request is the first; *is_list: a list was asked for. */
+static int make_keyed(struct request *request, struct birth **births, size_t *n, bool *is_new, bool *is_list, struct err *e)
 {
 	struct create_call call = {.owner = request->who.owner, .key = request->key, .request_id = request->id,
 	                           .body = request->body ? request->body : "", .body_len = request->body_len};
@@ -127,21 +136,14 @@ static int make_keyed(struct request *request, struct birth **births, size_t *n,
 	if (creates_find(request->front, &call, &found, &job, &ids, e) < 0)
 		return -1;
 	*is_new = found == CREATE_NEW;
+	*is_list = !*is_new && has_count(request);
 	if (found == CREATE_MADE)
 		return find_made(request, ids, births, n, e);
 	if (*is_new && (read_spec(request, &spec, &count, e) < 0 ||
 	                creates_begin(request->front, &call, spec, count > 0 ? count : 1, &job, e) < 0))
 		return -1;
+	*is_list = *is_list || count > 0;
 	return creates_wait(job, births, n, e);
-}
-
-/* Was a list asked for? Of a body that was found good. */
-static bool has_count(const struct request *request)
-{
-	json_auto_t *body = NULL;
-	struct err e;
-
-	return request_json(request, &body, &e) == 0 && json_object_get(body, "count");
 }
 
 /* Tokens are known by their hashes alone: whoever sends a create again gets new ones. The sessions do not end if the reply is lost. */
@@ -149,14 +151,14 @@ static int create_keyed(struct request *request, struct err *e)
 {
 	json_auto_t *list = json_array();
 	struct birth *births = NULL;
-	bool is_new = false;
+	bool is_new = false, is_list = false;
 	size_t n = 0;
-	int rc = make_keyed(request, &births, &n, &is_new, e);
+	int rc = make_keyed(request, &births, &n, &is_new, &is_list, e);
 
 	if (rc == 0)
 		rc = present_all(request->front, births, n, list, e);
 	if (rc == 0) {
-		reply_born(request, births, list, has_count(request));
+		reply_born(request, births, list, is_list);
 		if (!is_new)
 			reply_header(&request->reply, "Idempotency-Replayed", "true");
 	}
