@@ -12,6 +12,7 @@
 #include "session/base/limits.h"
 #include "session/base/util.h"
 
+#define FIRST_IN_BYTES (16 * 1024) /* most frames are small: an envelope, or what is asked for */
 #define BURST_FRAMES 8 /* that are handed to the kernel at a time */
 
 union fd_control {
@@ -105,8 +106,8 @@ struct ipc_stream {
 	bool deaf;      /* the peer takes no more */
 	int busy;       /* callbacks of ours on the stack: free later */
 	bool destroyed;
-	char *in;       /* a header and one frame */
-	size_t in_len;
+	char *in;       /* a header and one frame; as large as the largest so far needed */
+	size_t in_len, in_size;
 	char *out;
 	size_t out_start, out_len, out_size;
 };
@@ -183,10 +184,19 @@ static void flush_out(struct ipc_stream *stream)
 	}
 }
 
+/* Room for a frame of which the head is there. */
+static void grow_in(struct ipc_stream *stream, size_t size)
+{
+	if (size <= stream->in_size)
+		return;
+	stream->in = util_realloc(stream->in, size);
+	stream->in_size = size;
+}
+
 /* Hands over every whole frame of the in buffer. */
 static void deliver(struct ipc_stream *stream)
 {
-	size_t at = 0;
+	size_t at = 0, needed = 0;
 
 	while (!stream->broken && !stream->destroyed && !stream->paused && stream->in_len - at >= sizeof(struct ipc_frame_head)) {
 		struct ipc_frame_head head;
@@ -196,8 +206,10 @@ static void deliver(struct ipc_stream *stream)
 			break_off(stream, "a frame is longer than allowed");
 			return;
 		}
-		if (stream->in_len - at < sizeof(head) + head.length)
+		if (stream->in_len - at < sizeof(head) + head.length) {
+			needed = sizeof(head) + head.length;
 			break;
+		}
 		at += sizeof(head) + head.length;
 		if (stream->ops->frame(stream->arg, head.kind, head.flags, stream->in + at - head.length, head.length) != 0) {
 			break_off(stream, "a frame was refused");
@@ -206,18 +218,18 @@ static void deliver(struct ipc_stream *stream)
 	}
 	memmove(stream->in, stream->in + at, stream->in_len - at);
 	stream->in_len -= at;
+	grow_in(stream, needed);
 }
 
 /* Reads once: if more is there, the loop comes back after others had their turn. */
 static void read_in(struct ipc_stream *stream)
 {
-	const size_t room = sizeof(struct ipc_frame_head) + LIMIT_FRAME_BYTES;
 	ssize_t n;
 
 	deliver(stream); /* what a pause has left in the buffer */
 	if (stream->broken || stream->destroyed || stream->paused)
 		return;
-	n = recv(stream->fd, stream->in + stream->in_len, room - stream->in_len, MSG_DONTWAIT);
+	n = recv(stream->fd, stream->in + stream->in_len, stream->in_size - stream->in_len, MSG_DONTWAIT);
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	if (n <= 0) {
@@ -250,7 +262,7 @@ struct ipc_stream *ipc_stream_create(struct loop *loop, int fd, const struct ipc
 	struct ipc_stream *stream = util_zalloc(sizeof(*stream));
 
 	*stream = (struct ipc_stream){.loop = loop, .fd = fd, .ops = ops, .arg = arg};
-	stream->in = util_alloc(sizeof(struct ipc_frame_head) + LIMIT_FRAME_BYTES);
+	grow_in(stream, FIRST_IN_BYTES);
 	stream->source = loop_add(loop, fd, EPOLLIN | EPOLLRDHUP, on_ready, stream);
 	return stream;
 }

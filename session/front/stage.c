@@ -368,33 +368,6 @@ int stage_call(struct stage *stage, const struct stage_call *call, int64_t deadl
 	return 0;
 }
 
-/* Reads a whole body of at most LIMIT_BODY_BYTES. */
-static int read_all(struct stage_reply *reply, int64_t deadline_ms, char **out, size_t *len, struct err *e)
-{
-	auto_free char *body = util_alloc(LIMIT_BODY_BYTES + 1);
-	size_t n = 0, part;
-
-	for (;;) {
-		switch (stage_reply_read(reply, body + n, LIMIT_BODY_BYTES + 1 - n, &part)) {
-		case STAGE_READ_SOME:
-			n += part;
-			if (n > LIMIT_BODY_BYTES)
-				return err_set(e, ERR_SESSION_FAILED, NULL, "the session answered with too much");
-			break;
-		case STAGE_READ_WAIT:
-			if (link_wait(reply, deadline_ms, e) < 0)
-				return -1;
-			break;
-		case STAGE_READ_END:
-			*out = steal_ptr(&body);
-			*len = n;
-			return 0;
-		case STAGE_READ_BROKEN:
-			return gone(e);
-		}
-	}
-}
-
 /* A refusal of the stage as an error of ours. */
 static int take_problem(const json_t *problem, struct err *e)
 {
@@ -410,13 +383,16 @@ int stage_ask(struct stage *stage, const struct stage_call *call, int64_t deadli
 	auto_free char *body = NULL;
 	json_t *value = NULL;
 	struct err ignored;
-	size_t len = 0;
-	int rc;
+	int64_t left;
+	int rc = 0;
 
 	if (stage_call(stage, call, deadline_ms, &reply, e) < 0)
 		return -1;
-	rc = read_all(reply, deadline_ms, &body, &len, e);
-	if (rc == 0 && (json_parse(body, len, &value, &ignored) < 0 || !json_is_object(value)))
+	left = stage_reply_left(reply);
+	body = left >= 0 ? stage_reply_take(reply) : NULL;
+	if (left < 0)
+		rc = err_set(e, ERR_SESSION_FAILED, NULL, "the session answered with too much");
+	else if (json_parse(body ? body : "", (size_t)left, &value, &ignored) < 0 || !json_is_object(value))
 		rc = err_set(e, ERR_SESSION_FAILED, NULL, "the session's answer is not understood");
 	if (rc == 0 && reply->status >= 400)
 		rc = take_problem(value, e);
