@@ -5,7 +5,9 @@
 #include <string.h>
 #include <xkbcommon/xkbcommon-keysyms.h>
 
+#include "input/drag.h"
 #include "input/keyboard.h"
+#include "input/motion.h"
 #include "input/pointer.h"
 #include "input/typing.h"
 #include "session/base/limits.h"
@@ -36,6 +38,7 @@ struct input {
 	struct hands hands;
 	struct keyboard keyboard;
 	struct pointer pointer;
+	struct drags drags;
 };
 
 int input_create(struct input **input, struct xconn *x, const struct input_ops *ops, struct err *e)
@@ -47,8 +50,9 @@ int input_create(struct input **input, struct xconn *x, const struct input_ops *
 		made->ops = *ops;
 	made->hands.x = x;
 	made->pointer = (struct pointer){.x = x, .hands = &made->hands, .wm = &made->keyboard.ping.wm};
-	if (keyboard_init(&made->keyboard, x, &made->hands, e) < 0) {
-		free(made);
+	if (keyboard_init(&made->keyboard, x, &made->hands, e) < 0 ||
+	    drag_init(&made->drags, &made->pointer, &made->keyboard.ping, &made->ops, e) < 0) {
+		input_destroy(made);
 		return -1;
 	}
 	*input = made;
@@ -59,6 +63,7 @@ void input_destroy(struct input *input)
 {
 	if (!input)
 		return;
+	drag_finish(&input->drags);
 	keyboard_finish(&input->keyboard);
 	free(input);
 }
@@ -263,7 +268,7 @@ static int run_click(struct action_run *run, struct err *e)
 	unsigned int button = button_of(run->args);
 	int rc;
 
-	if (place_of(input, run->args, &at, e) < 0 || pointer_settle(&input->pointer, button, at, e) < 0 ||
+	if (place_of(input, run->args, &at, e) < 0 || pointer_settle(&input->pointer, button, at, false, e) < 0 ||
 	    hold(input, run->args, &grip, e) < 0)
 		return -1;
 	note_cause(input, &CLICK);
@@ -271,14 +276,41 @@ static int run_click(struct action_run *run, struct err *e)
 	return finish(input, &grip, rc, e);
 }
 
-static const struct field move_fields[] = {X_FIELD(true, "column"), Y_FIELD(true, "row")};
+static const struct field move_fields[] = {
+	X_FIELD(true, "column"),
+	Y_FIELD(true, "row"),
+	{"duration_ms", FIELD_INT, false, 0, 60000, NULL, NULL, "ms", "0", "how long it takes, along a straight line; 0: in one jump"},
+};
+
+/* With a button down it is a part of a drag. */
+static int see_move(void *arg, struct pointer_point at, struct err *e)
+{
+	struct input *input = arg;
+
+	return input_holds_button(input) ? drag_see(&input->drags, at, e) : 0;
+}
 
 static int run_move(struct action_run *run, struct err *e)
 {
 	struct input *input = run->home;
-	struct pointer_point at;
+	struct pointer_point way[2];
+	const struct motion motion = {
+		.pointer = &input->pointer,
+		.points = way,
+		.n_points = ARRAY_LEN(way),
+		.duration_ms = form_int(run->args, "duration_ms", 0),
+		.deadline_ms = run->deadline_ms,
+		.seen = see_move,
+		.arg = input,
+	};
+	size_t reached = 0;
 
-	return place_of(input, run->args, &at, e) < 0 ? -1 : pointer_move(&input->pointer, at, e);
+	(void)given_place(run->args, &way[1]);
+	if (motion.duration_ms == 0)
+		return pointer_move(&input->pointer, way[1], e) < 0 ? -1 : see_move(input, way[1], e);
+	if (check_duration(run, motion.duration_ms, e) < 0 || pointer_position(&input->pointer, &way[0], e) < 0)
+		return -1;
+	return motion_run(&motion, &reached, e);
 }
 
 static const struct field button_fields[] = {
@@ -287,23 +319,33 @@ static const struct field button_fields[] = {
 	Y_FIELD(false, "row"),
 };
 
-static int press_or_release(struct action_run *run, bool down, struct err *e)
+static int run_mouse_down(struct action_run *run, struct err *e)
 {
 	struct input *input = run->home;
+	unsigned int button = button_of(run->args);
+	struct pointer_point at;
+
+	if (place_of(input, run->args, &at, e) < 0 || pointer_settle(&input->pointer, button, at, true, e) < 0)
+		return -1;
+	note_cause(input, &CLICK);
+	drag_note_press(&input->drags);
+	return pointer_press(&input->pointer, button, at, e);
+}
+
+/* What moved with the button down is a drag, as by the action of that name. */
+static int run_mouse_up(struct action_run *run, struct err *e)
+{
+	struct input *input = run->home;
+	unsigned int button = button_of(run->args);
 	struct pointer_point at;
 
 	note_cause(input, &CLICK);
-	return pointer_button(&input->pointer, button_of(run->args), down, given_place(run->args, &at), e);
-}
-
-static int run_mouse_down(struct action_run *run, struct err *e)
-{
-	return press_or_release(run, true, e);
-}
-
-static int run_mouse_up(struct action_run *run, struct err *e)
-{
-	return press_or_release(run, false, e);
+	if (given_place(run->args, &at) && pointer_move(&input->pointer, at, e) < 0)
+		return -1;
+	if (hands_holds_button(&input->hands, button) &&
+	    (place_of(input, run->args, &at, e) < 0 || drag_settle(&input->drags, at, run->deadline_ms, e) < 0))
+		return -1;
+	return pointer_release(&input->pointer, button, e);
 }
 
 static const struct field drag_fields[] = {
@@ -329,17 +371,22 @@ static int run_drag(struct action_run *run, struct err *e)
 {
 	struct input *input = run->home;
 	struct pointer_point points[LIMIT_PATH_POINTS];
-	size_t n = path_of(run->args, points), reached = 0;
-	int64_t duration_ms = form_int(run->args, "duration_ms", DRAG_DEFAULT_MS);
-	unsigned int button = button_of(run->args);
+	const struct drag_path path = {
+		.button = button_of(run->args),
+		.points = points,
+		.n_points = path_of(run->args, points),
+		.duration_ms = form_int(run->args, "duration_ms", DRAG_DEFAULT_MS),
+		.deadline_ms = run->deadline_ms,
+	};
+	size_t reached = 0;
 	struct grip grip;
 	int rc;
 
-	if (check_duration(run, duration_ms, e) < 0 || pointer_settle(&input->pointer, button, points[0], e) < 0 ||
+	if (check_duration(run, path.duration_ms, e) < 0 || pointer_settle(&input->pointer, path.button, points[0], false, e) < 0 ||
 	    hold(input, run->args, &grip, e) < 0)
 		return -1;
 	note_cause(input, &CLICK);
-	rc = pointer_drag(&input->pointer, button, points, n, duration_ms, run->deadline_ms, &reached, e);
+	rc = drag_run(&input->drags, &path, &reached, e);
 	json_object_set_new(run->result, "delivered", json_integer((json_int_t)reached));
 	return finish(input, &grip, rc, e);
 }

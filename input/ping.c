@@ -10,6 +10,7 @@
 
 #define MAX_PROTOCOLS 64 /* of a window that are looked at */
 #define NO_PING_FACTOR 8
+#define MAX_DEPTH 8 /* of windows from the screen to an app's: its frame, as a rule */
 
 static void on_event(void *arg, const xcb_generic_event_t *event)
 {
@@ -135,6 +136,41 @@ int ping_aim(struct ping *ping, struct ping_target *target, struct err *e)
 			return -1;
 	}
 	*target = found;
+	return 0;
+}
+
+/* The child of `window` at a place of the root; none when the window is gone. */
+static int read_child(struct ping *ping, xcb_window_t window, int x_px, int y_px, xcb_window_t *child, struct err *e)
+{
+	auto_free xcb_translate_coordinates_reply_t *reply = NULL;
+	struct err reason = {0};
+	struct xconn *x = ping->x;
+
+	*child = XCB_NONE;
+	if (x->lost)
+		return xconn_sync(x, e);
+	if (xconn_reply(x, xcb_translate_coordinates(x->xcb, x->root, window, (int16_t)x_px, (int16_t)y_px).sequence, (void **)&reply, &reason) < 0)
+		return reason.code == ERR_CONFLICT ? 0 : failed(&reason, e);
+	*child = reply->child;
+	return 0;
+}
+
+int ping_aim_at(struct ping *ping, int x_px, int y_px, struct ping_target *target, struct err *e)
+{
+	struct ping_target found = {0};
+	bool any = false;
+
+	if (read_child(ping, ping->x->root, x_px, y_px, &found.window, e) < 0)
+		return -1;
+	for (int depth = 0; found.window && depth < MAX_DEPTH; depth++) {
+		if (read_protocols(ping, found.window, &any, &found.answers, e) < 0)
+			return -1;
+		if (any)
+			break;
+		if (read_child(ping, found.window, x_px, y_px, &found.window, e) < 0)
+			return -1;
+	}
+	*target = any ? found : (struct ping_target){0};
 	return 0;
 }
 

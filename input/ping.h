@@ -36,6 +36,9 @@ void ping_finish(struct ping *ping);
  * one that does not answer. Errors as xconn_reply. */
 int ping_aim(struct ping *ping, struct ping_target *target, struct err *e);
 
+/* The window at this place of the screen that has protocols at all, in whatever it is framed by; none (window 0) where there is no app. */
+int ping_aim_at(struct ping *ping, int x_px, int y_px, struct ping_target *target, struct err *e);
+
 /*
  * Returns when the target has read all that was sent: at its answer, or, when it has none within LIMIT_PING_MS (noted in *target, so that
  * the next barrier does not wait again) or does not speak the protocol, after LIMIT_NO_PING_MS. Errors as xconn_reply.

@@ -3,7 +3,6 @@
 #include "input/pointer.h"
 
 #include <stdlib.h>
-#include <sys/param.h>
 
 #include "session/base/limits.h"
 #include "session/base/util.h"
@@ -57,11 +56,14 @@ static bool is_near_last(const struct pointer *pointer, unsigned int button, str
 	       abs(at.y_px - pointer->last_press.y_px) <= POINTER_NEAR_PX;
 }
 
-int pointer_settle(struct pointer *pointer, unsigned int button, struct pointer_point at, struct err *e)
+int pointer_settle(struct pointer *pointer, unsigned int button, struct pointer_point at, bool is_raw, struct err *e)
 {
+	bool own_series = is_raw && pointer->last_press.is_raw;
+
 	if (refuse_held(pointer, button, e) < 0 || pointer_confirm(pointer, e) < 0)
 		return -1;
-	if (!is_near_last(pointer, button, at) || util_now_ms() >= pointer->last_press.free_ms)
+	pointer->last_press.is_raw = is_raw;
+	if (own_series || !is_near_last(pointer, button, at) || util_now_ms() >= pointer->last_press.free_ms)
 		return 0;
 	return co_wait_until(pointer->last_press.free_ms, e);
 }
@@ -110,107 +112,21 @@ int pointer_click(struct pointer *pointer, unsigned int button, int count, struc
 	return 0;
 }
 
-int pointer_button(struct pointer *pointer, unsigned int button, bool down, const struct pointer_point *at, struct err *e)
+int pointer_press(struct pointer *pointer, unsigned int button, struct pointer_point at, struct err *e)
 {
-	struct pointer_point here;
-
-	if (pointer_confirm(pointer, e) < 0 || (down && !at && pointer_position(pointer, &here, e) < 0))
+	if (pointer_confirm(pointer, e) < 0)
 		return -1;
-	if (at)
-		hands_move(pointer->hands, at->x_px, at->y_px);
-	if (!down) {
-		hands_button(pointer->hands, button, false);
-		return xconn_sync(pointer->x, e);
-	}
+	hands_move(pointer->hands, at.x_px, at.y_px);
 	press(pointer, button);
-	return take_press(pointer, button, at ? *at : here, e);
+	return take_press(pointer, button, at, e);
 }
 
-/* The longer side: what the motions of a drag are shared out by. */
-static long distance(struct pointer_point a, struct pointer_point b)
+int pointer_release(struct pointer *pointer, unsigned int button, struct err *e)
 {
-	return MAX(labs((long)b.x_px - a.x_px), labs((long)b.y_px - a.y_px));
-}
-
-/* The whole number next to part / whole of the way from a to b. */
-static int between(int a, int b, long part, long whole)
-{
-	long way = (b - a) * part * 2;
-
-	return a + (int)((way + (way < 0 ? -whole : whole)) / (2 * whole));
-}
-
-/* A drag while it runs. */
-struct drag {
-	struct pointer *pointer;
-	int64_t next_ms, step_ms, deadline_ms;
-};
-
-/* A round trip, and then the time until the next motion. */
-static int step(struct drag *drag, struct err *e)
-{
-	if (xconn_sync(drag->pointer->x, e) < 0)
+	if (pointer_confirm(pointer, e) < 0)
 		return -1;
-	drag->next_ms += drag->step_ms;
-	if (drag->next_ms > drag->deadline_ms)
-		return err_set(e, ERR_TIMEOUT, NULL, "the call's time limit was reached");
-	return drag->next_ms > util_now_ms() ? co_wait_until(drag->next_ms, e) : 0;
-}
-
-static int move_along(struct drag *drag, struct pointer_point from, struct pointer_point to, long n_steps, struct err *e)
-{
-	for (long i = 1; i <= n_steps; i++) {
-		hands_move(drag->pointer->hands, between(from.x_px, to.x_px, i, n_steps), between(from.y_px, to.y_px, i, n_steps));
-		if (step(drag, e) < 0)
-			return -1;
-	}
-	return 0;
-}
-
-static int move_path(struct drag *drag, const struct pointer_point *path, size_t n_points, int64_t moving_ms, size_t *reached,
-                     struct err *e)
-{
-	long length = 1;
-	long n_steps = MAX(POINTER_MIN_STEPS, moving_ms / POINTER_STEP_MS);
-
-	for (size_t i = 1; i < n_points; i++)
-		length += distance(path[i - 1], path[i]);
-	for (size_t i = 1; i < n_points; i++) {
-		long share = n_steps * distance(path[i - 1], path[i]) / length + 1;
-
-		if (move_along(drag, path[i - 1], path[i], share, e) < 0)
-			return -1;
-		++*reached;
-	}
-	return 0;
-}
-
-int pointer_drag(struct pointer *pointer, unsigned int button, const struct pointer_point *path, size_t n_points, int64_t duration_ms,
-                 int64_t deadline_ms, size_t *reached, struct err *e)
-{
-	int64_t moving_ms = duration_ms * 4 / 5;
-	int64_t end_ms = util_now_ms() + duration_ms;
-	struct drag drag = {.pointer = pointer, .next_ms = util_now_ms(), .deadline_ms = deadline_ms};
-	int rc;
-
-	*reached = 0;
-	if (refuse_held(pointer, button, e) < 0 || pointer_confirm(pointer, e) < 0)
-		return -1;
-	drag.step_ms = moving_ms >= POINTER_MIN_STEPS * POINTER_STEP_MS ? POINTER_STEP_MS : moving_ms / POINTER_MIN_STEPS;
-	hands_move(pointer->hands, path[0].x_px, path[0].y_px);
-	*reached = 1;
-	press(pointer, button);
-	rc = take_press(pointer, button, path[0], e);
-	/* The server folds motions that it holds back. */
-	if (rc == 0)
-		rc = pointer_confirm(pointer, e);
-	if (rc == 0)
-		rc = move_path(&drag, path, n_points, moving_ms, reached, e);
-	if (rc == 0 && end_ms > util_now_ms())
-		rc = co_wait_until(end_ms, e);
 	hands_button(pointer->hands, button, false);
-	xconn_flush(pointer->x);
-	return rc == 0 ? xconn_sync(pointer->x, e) : -1;
+	return xconn_sync(pointer->x, e);
 }
 
 /* Sends and waits after each full POINTER_CHUNK alone. */

@@ -16,14 +16,13 @@
 /*
  * Two clicks are two single clicks, however fast they come: one that an app could take for a part of a double or triple click (same
  * button, within POINTER_NEAR_PX of the press before) waits until POINTER_DOUBLE_MS have passed since then, after a double click twice
- * that: GTK takes a press within twice its time as the third. A double click is `count` 2.
+ * that: GTK takes a press within twice its time as the third. A double click is `count` 2. Only who presses and releases by
+ * mouse_down and mouse_up, again and again, makes a series of his own.
  */
 #define POINTER_DOUBLE_MS 510 /* no toolkit's default is beyond 500 */
 #define POINTER_NEAR_PX 10
 
-#define POINTER_STEP_MS 10  /* between two motions of a drag */
-#define POINTER_MIN_STEPS 10 /* motions of a drag at least */
-#define POINTER_CHUNK 16     /* notches of the wheel in one write */
+#define POINTER_CHUNK 16 /* notches of the wheel in one write */
 
 struct pointer {
 	struct xconn *x;
@@ -35,6 +34,7 @@ struct pointer {
 		int x_px, y_px;
 		int64_t at_ms;
 		int64_t free_ms; /* from then on a press here is a series of its own */
+		bool is_raw;     /* by a mouse_down */
 	} last_press;
 };
 
@@ -50,23 +50,17 @@ int pointer_position(struct pointer *pointer, struct pointer_point *at, struct e
 
 int pointer_move(struct pointer *pointer, struct pointer_point to, struct err *e);
 
-/* Waits as the rule above says before a click at this place. ERR_CONFLICT when the button is held. */
-int pointer_settle(struct pointer *pointer, unsigned int button, struct pointer_point at, struct err *e);
+/* Waits as the rule above says before a press at this place; is_raw: by mouse_down. ERR_CONFLICT when the button is held. */
+int pointer_settle(struct pointer *pointer, unsigned int button, struct pointer_point at, bool is_raw, struct err *e);
 
 /* Moves to the place and presses and releases count times, each in one write; pointer_settle comes before it. One round trip for a single
  * click. */
 int pointer_click(struct pointer *pointer, unsigned int button, int count, struct pointer_point at, struct err *e);
 
-/* Presses or releases a button at this place; NULL: where the pointer is. */
-int pointer_button(struct pointer *pointer, unsigned int button, bool down, const struct pointer_point *at, struct err *e);
-
-/*
- * Presses at the first point, moves along straight lines through all others and releases at the last one. The motions take the first four
- * fifths of duration_ms; then the pointer rests, so that the target of a drop can answer. *reached is how many points the pointer has
- * come to, also on failure; the button is released in any case. ERR_CANCELLED, ERR_TIMEOUT at the deadline.
- */
-int pointer_drag(struct pointer *pointer, unsigned int button, const struct pointer_point *path, size_t n_points, int64_t duration_ms,
-                 int64_t deadline_ms, size_t *reached, struct err *e);
+/* Moves to the place and presses; pointer_settle comes before it. */
+int pointer_press(struct pointer *pointer, unsigned int button, struct pointer_point at, struct err *e);
+/* Releases a button where the pointer is. */
+int pointer_release(struct pointer *pointer, unsigned int button, struct err *e);
 
 /* Turns the wheel at this place (NULL: where the pointer is): notches to the right and down, negative to the left and up. */
 int pointer_scroll(struct pointer *pointer, const struct pointer_point *at, long dx, long dy, struct err *e);

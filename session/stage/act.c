@@ -128,7 +128,13 @@ static void explain_cancel(struct act *act)
 		(void)stage_check_ready(act->stage, &act->e);
 }
 
-/* The action after this one makes it needless: the same picture again, or a move further while no button is down. */
+static bool jumps(const struct batch_step *step)
+{
+	return form_int(step->args, "duration_ms", 0) == 0;
+}
+
+/* The action after this one makes it needless: the same picture again, or a jump of the pointer before
+ * another, while no button is down. */
 static bool is_folded(const struct act *act, size_t index)
 {
 	const struct batch_step *step = &act->batch->steps[index], *next = step + 1;
@@ -136,7 +142,7 @@ static bool is_folded(const struct act *act, size_t index)
 	if (index + 1 == act->batch->n_steps || next->row != step->row)
 		return false;
 	if (step->row->flags & ACTION_MOVES)
-		return !input_holds_button(act->stage->input);
+		return jumps(step) && jumps(next) && !input_holds_button(act->stage->input);
 	return step->row->flags & ACTION_LOOKS && json_equal(step->asked, next->asked);
 }
 

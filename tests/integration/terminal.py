@@ -3,6 +3,7 @@
 import base64
 
 from conftest import until
+from pictures import box
 
 
 class RawTerminal:
@@ -31,3 +32,15 @@ class RawTerminal:
         assert result["delivered"] == len(text)
         wanted = text.replace("\r\n", "\r").replace("\n", "\r").encode()
         assert self.got(len(wanted)).decode() == wanted.decode()
+
+
+# What the terminal shows for the escape sequence 43, which marks a place on it.
+MARKED = (205, 205, 0)
+
+
+def show_marked(session, text, word):
+    """A terminal whose first line is `text` with one word of it marked, and that writes what it gets, once a line is whole, to a file."""
+    line = text.replace(word, f"\\033[43m{word}\\033[0m")
+    session.act({"action": "launch", "app": "terminal"}, {"action": "type", "text": f"clear; stty -echo; printf '{line}'; cat >got\n"})
+    until(lambda: session.exec("test", "-e", "got")["exit_code"] == 0)
+    return until(lambda: box(session.shot(), MARKED))

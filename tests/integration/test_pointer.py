@@ -3,26 +3,9 @@
 import pytest
 
 from api import Refused
-from conftest import until
-from page import YELLOW, Page
-from pictures import box, centre
+from page import Page
 
 SIZE = (1280, 800)
-GREEN = (0x00, 0xFF, 0x7F)
-DROP = """<!doctype html><meta charset="utf-8"><title>-</title>
-<style>div { position: absolute; width: 100px; height: 60px }</style>
-<div draggable="true" style="left: 100px; top: 100px; background: #ffcc00"></div>
-<div style="left: 500px; top: 300px; background: #00ff7f"></div>
-<script>
-	const seen = []
-	for (const name of ["dragstart", "dragover", "drop", "dragend"])
-		document.addEventListener(name, event => {
-			name === "dragstart" ? event.dataTransfer.setData("text/plain", "x") : event.preventDefault()
-			if (!seen.includes(name))
-				seen.push(name)
-			document.title = seen.join(" ")
-		})
-</script>"""
 
 
 def where(session):
@@ -75,23 +58,6 @@ def test_double_clicks_and_single_clicks(page):
     session.act({"action": "click", **page.place}, {"action": "click", **page.place})
     clicks = page.wait(lambda told: len(told["clicks"]) >= before + 4)["clicks"][before:]
     assert [click[0] for click in clicks] == [1, 1, 1, 1]
-
-
-def test_drag_moves_a_window(session):
-    session.do("launch", app="terminal")
-    before = session.windows()[0]
-    x, y = before["x"] + before["width"] // 2, before["y"] - 8
-    session.do("drag", path=[[x, y], [x + 100, y + 60]])
-    until(lambda: [(window["x"] - before["x"], window["y"] - before["y"]) for window in session.windows()] == [(100, 60)])
-
-
-def test_drag_and_drop_in_a_page(make_session):
-    session = make_session("desktop")
-    session.run("sh", "-c", "cat >drop.html", stdin=DROP)
-    session.do("launch", app="firefox", args=["file:///home/user/drop.html"])
-    source, target = (centre(until(lambda c=colour: box(session.shot(), c))) for colour in (YELLOW, GREEN))
-    session.do("drag", path=[[source["x"], source["y"]], [target["x"], target["y"]]])
-    until(lambda: any(window["title"].startswith("dragstart dragover drop dragend") for window in session.windows()))
 
 
 def refused(session, actions):

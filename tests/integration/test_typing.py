@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Text arrives byte for byte, in a terminal, a GTK app and browsers, each in its jail."""
-import contextlib
-import subprocess
 import threading
 
 import pytest
 
 from api import Refused
 from conftest import until
+from load import busy
 from page import Page
 from terminal import RawTerminal
 
@@ -23,18 +22,6 @@ MANY = "".join(chr(0x4E00 + i * 37 % 400) for i in range(400))  # more character
 @pytest.fixture
 def raw(session):
     return RawTerminal(session)
-
-
-@contextlib.contextmanager
-def busy(n=2):
-    """Processes that do nothing but take the processor."""
-    loops = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(n)]
-    try:
-        yield
-    finally:
-        for loop in loops:
-            loop.kill()
-            loop.wait()
 
 
 def test_case_of_accented_letters(raw):

@@ -114,6 +114,18 @@ static void test_clicks_are_not_merged(void **state)
 	assert_true(bench->took_ms < 300);
 	bench_act(bench, "{\"action\":\"click\",\"x\":400,\"y\":200,\"button\":\"right\"}");
 	assert_true(bench->took_ms < 300);
+	/* A series of single actions is the caller's own; after a click it is none. */
+	bench_act(bench, "{\"action\":\"mouse_down\",\"x\":500,\"y\":100}");
+	before = bench_event(bench, 'B', 0)->time_ms;
+	bench_act(bench, "{\"action\":\"mouse_up\"}");
+	bench_act(bench, "{\"action\":\"mouse_down\",\"x\":500,\"y\":100}");
+	assert_true(bench_event(bench, 'B', 0)->time_ms - before < 250);
+	bench_act(bench, "{\"action\":\"mouse_up\"}");
+	bench_act(bench, "{\"action\":\"click\",\"x\":600,\"y\":100}");
+	before = bench_event(bench, 'B', 0)->time_ms;
+	bench_act(bench, "{\"action\":\"mouse_down\",\"x\":600,\"y\":100}");
+	assert_true(bench_event(bench, 'B', 0)->time_ms - before > 500);
+	bench_act(bench, "{\"action\":\"mouse_up\"}");
 	/* A drag that begins where the last click was would select words. */
 	bench_act(bench, "{\"action\":\"click\",\"x\":100,\"y\":100}");
 	before = bench_event(bench, 'B', 0)->time_ms;
@@ -131,14 +143,15 @@ static void test_drag(void **state)
 	expect_at(bench_event(bench, 'B', 0), 1, 300, 260);
 	expect_at(bench_event(bench, 'b', 0), 1, 100, 100);
 	n = bench_count(bench, 'M');
-	assert_true(n >= 12);
+	assert_true(n >= 14);
 	for (size_t i = 0; i < n; i++) {
 		const struct evwin_event *motion = bench_event(bench, 'M', i);
 
-		/* On the line: x - 100 over 200 as y - 100 over 160, to the pixel. */
+		/* On the line: x - 100 over 200 as y - 100 over 160, to the pixel. At last a pixel back and forth. */
 		assert_true(abs((motion->x - 100) * 160 - (motion->y - 100) * 200) <= 200);
-		assert_true(i == 0 || motion->x < bench_event(bench, 'M', i - 1)->x);
+		assert_true(i == 0 || i == n - 1 || motion->x < bench_event(bench, 'M', i - 1)->x || (i == n - 2 && motion->x == 101));
 	}
+	expect_at(bench_event(bench, 'M', n - 1), 0, 100, 100);
 	assert_true(bench_event(bench, 'b', 0)->time_ms - bench_event(bench, 'B', 0)->time_ms >= 290);
 	/* Rests before it lets go. */
 	assert_true(bench_event(bench, 'b', 0)->time_ms - bench_event(bench, 'M', n - 1)->time_ms >= 40);
@@ -177,6 +190,54 @@ static void test_cancelled_drag_lets_go(void **state)
 	expect_nothing_held(bench);
 }
 
+/* Moves with single actions make a drag that rests before the button goes up; one that goes nowhere is a click. */
+static void test_drag_by_single_actions(void **state)
+{
+	struct bench *bench = *state;
+
+	bench_act(bench, "{\"action\":\"mouse_down\",\"x\":100,\"y\":100}");
+	bench_act(bench, "{\"action\":\"move\",\"x\":300,\"y\":100}");
+	bench_act(bench, "{\"action\":\"mouse_up\"}");
+	assert_true(bench_count(bench, 'M') >= 2);
+	expect_at(bench_event(bench, 'M', 0), 0, 299, 100);
+	expect_at(bench_event(bench, 'M', bench_count(bench, 'M') - 1), 0, 300, 100);
+	expect_at(bench_event(bench, 'b', 0), 1, 300, 100);
+	bench_act(bench, "{\"action\":\"mouse_down\",\"x\":500,\"y\":100}");
+	bench_act(bench, "{\"action\":\"mouse_up\"}");
+	assert_int_equal(bench_count(bench, 'M'), 0);
+	expect_nothing_held(bench);
+}
+
+/* In the time that it was given, on the line, and no further once it is cancelled. */
+static void test_smooth_move(void **state)
+{
+	struct bench *bench = *state;
+	size_t n;
+
+	bench_act(bench, "{\"action\":\"move\",\"x\":10,\"y\":400}");
+	bench_act(bench, "{\"action\":\"move\",\"x\":410,\"y\":200,\"duration_ms\":200}");
+	n = bench_count(bench, 'M');
+	assert_in_range(n, 20, 22);
+	for (size_t i = 0; i < n; i++) {
+		const struct evwin_event *motion = bench_event(bench, 'M', i);
+
+		assert_true(abs((motion->x - 10) * 200 + (motion->y - 400) * 400) <= 400);
+		assert_true(i == 0 || motion->x > bench_event(bench, 'M', i - 1)->x);
+	}
+	expect_at(bench_event(bench, 'M', n - 1), 0, 410, 200);
+	assert_true(bench_event(bench, 'M', n - 1)->time_ms - bench_event(bench, 'M', 0)->time_ms >= 150);
+	bench_try(bench, "{\"action\":\"move\",\"x\":10,\"y\":200,\"duration_ms\":20000}", 100);
+	assert_int_equal(bench->e.code, ERR_CANCELLED);
+	assert_true(bench_event(bench, 'M', bench_count(bench, 'M') - 1)->x > 390);
+	bench_look(bench);
+	assert_int_equal(bench->n_events, 0);
+	bench_try(bench, "{\"action\":\"move\",\"x\":1,\"y\":1,\"duration_ms\":60000}", 0);
+	assert_int_equal(bench->e.code, ERR_TIMEOUT);
+	bench_try(bench, "{\"action\":\"move\",\"x\":1,\"y\":1,\"duration_ms\":60001}", 0);
+	assert_string_equal(bench->e.path, "/duration_ms");
+	assert_int_equal(bench->n_events, 0);
+}
+
 static void test_scroll(void **state)
 {
 	struct bench *bench = *state;
@@ -206,6 +267,9 @@ static void test_mouse_down_and_up(void **state)
 	expect_at(bench_event(bench, 'B', 0), 1, 40, 50);
 	bench_try(bench, "{\"action\":\"click\",\"x\":40,\"y\":50}", 0);
 	assert_int_equal(bench->e.code, ERR_CONFLICT);
+	bench_try(bench, "{\"action\":\"mouse_down\",\"x\":40,\"y\":50}", 0);
+	assert_int_equal(bench->e.code, ERR_CONFLICT);
+	assert_int_equal(bench->n_events, 0);
 	bench_act(bench, "{\"action\":\"move\",\"x\":90,\"y\":50}");
 	assert_int_equal(bench_event(bench, 'M', 0)->state, 256);
 	bench_act(bench, "{\"action\":\"mouse_up\",\"x\":91,\"y\":51}");
@@ -445,6 +509,8 @@ int main(void)
 		TEST(test_drag),
 		TEST(test_drag_along_a_path),
 		TEST(test_cancelled_drag_lets_go),
+		TEST(test_drag_by_single_actions),
+		TEST(test_smooth_move),
 		TEST(test_scroll),
 		TEST(test_mouse_down_and_up),
 		TEST(test_nothing_overtakes_a_press),

@@ -475,6 +475,7 @@ static void expect_folded(int fd, const char *actions, const char *want)
 	assert_int_equal(form_int(reply, "done", -1), (long)i);
 }
 
+#define GLIDE(x) "{\"action\":\"move\",\"x\":" #x ",\"y\":1,\"duration_ms\":20}"
 #define MOVE(x) "{\"action\":\"move\",\"x\":" #x ",\"y\":9}"
 #define SHOT "{\"action\":\"screenshot\"}"
 #define PART "{\"action\":\"screenshot\",\"region\":{\"x\":0,\"y\":0,\"width\":9,\"height\":9}}"
@@ -490,6 +491,8 @@ static void test_folding(void **state)
 	expect_folded(fd, MOVE(1) "," MOVE(2) "," MOVE(3), "110");
 	(void)rig_pointer(rig, &x, &y);
 	assert_int_equal(x, 7); /* the pixel under the centre of 3 in half the space */
+	/* A smooth one goes from where the one before it led. */
+	expect_folded(fd, MOVE(1) "," GLIDE(2) "," MOVE(3) "," MOVE(4), "0010");
 	expect_folded(fd, SHOT "," SHOT "," PART "," SHOT, "1000");
 	expect_folded(fd, MOVE(1) "," SHOT "," MOVE(2) "," MOVE(3) ",{\"action\":\"cursor_position\"}," MOVE(4), "001000");
 	expect_folded(fd, MOVE(1) "," MOVE(2) "," DOWN "," MOVE(3) "," MOVE(4) "," UP "," MOVE(5) "," MOVE(6), "10000010");

@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Drags are what applications take for drags: in pages, in a terminal, between windows; with load beside them, and by single actions (case M04)."""
+import json
+
+import pytest
+
+from conftest import until
+from load import busy
+from page import HERE, YELLOW
+from pictures import box, centre
+from terminal import show_marked
+
+GREEN = (0x00, 0xFF, 0x7F)
+HEAD = """<!doctype html><meta charset="utf-8"><title>-</title>
+<style>div { position: absolute; width: 100px; height: 60px }</style>"""
+# The title counts the drags that were begun, were over something, were dropped and have ended, in this order.
+DROP = HEAD + """<div draggable="true" style="left: 100px; top: 100px; background: #ffcc00"></div>
+<div style="left: 500px; top: 300px; background: #00ff7f"></div>
+<script>
+	let n = 0, seen = []
+	for (const name of ["dragstart", "dragover", "drop", "dragend"])
+		document.addEventListener(name, event => {
+			name === "dragstart" ? event.dataTransfer.setData("text/plain", "x") : event.preventDefault()
+			if (!seen.includes(name))
+				seen.push(name)
+			if (name !== "dragend")
+				return
+			n += seen.join(" ") === "dragstart dragover drop dragend"
+			document.title = `${n} whole`
+			seen = []
+		})
+</script>"""
+# A list whose items change places while one of them is dragged over the others; the title tells their order.
+LIST = """<!doctype html><meta charset="utf-8"><title>-</title>
+<style>body { margin: 40px } p { width: 300px; height: 60px; margin: 0; background: #ddd } p:first-child { background: #ffcc00 }</style>
+<main><p draggable="true">a<p draggable="true">b<p draggable="true">c<p draggable="true">d</main>
+<script>
+	let held
+	const list = document.querySelector("main")
+	list.ondragstart = event => { held = event.target; event.dataTransfer.setData("text/plain", held.textContent) }
+	list.ondragover = event => event.preventDefault()
+	list.ondragenter = event => {
+		const over = event.target.closest && event.target.closest("p")
+		if (over && over !== held)
+			over.compareDocumentPosition(held) & Node.DOCUMENT_POSITION_PRECEDING ? over.after(held) : over.before(held)
+	}
+	list.ondrop = event => {
+		event.preventDefault()
+		document.title = [...list.children].map(item => item.textContent).join("")
+	}
+</script>"""
+# What a drawing surface gets: press, moves, release; it tells its server once the button is up.
+CANVAS = HEAD + """<style>body { margin: 0 }</style><div style="left: 0; top: 0; width: 700px; height: 500px; background: #ffcc00"></div>
+<script>
+	let line
+	const at = event => [event.screenX, event.screenY]
+	document.onmousedown = event => { line = [at(event)]; event.preventDefault() }
+	document.onpointermove = event => event.buttons && line.push(...event.getCoalescedEvents().map(at))
+	document.onmouseup = event => { line.push(at(event)); fetch("/", {method: "POST", body: JSON.stringify([event.shiftKey, line]) + "\\n"}) }
+</script>"""
+
+
+def show(session, page, browser="firefox"):
+    """A page in a browser of the session."""
+    session.run("sh", "-c", "cat >page.html", stdin=page)
+    session.do("launch", app=browser, args=["file:///home/user/page.html"])
+
+
+def find(session, colour):
+    return until(lambda: box(session.shot(), colour), within_s=60)
+
+
+def title(session):
+    return next((window["title"] for window in session.windows() if window["focused"]), "")
+
+
+def wait_title(session, start):
+    return until(lambda: (now := title(session)).startswith(start) and now)
+
+
+def by_action(**fields):
+    return lambda path: [{"action": "drag", "path": path, **fields}]
+
+
+def by_single_actions(path):
+    first, *others = ({"x": x, "y": y} for x, y in path)
+    return [{"action": "mouse_down", **first}, *({"action": "move", **point} for point in others), {"action": "mouse_up"}]
+
+
+@pytest.mark.parametrize("browser", ["firefox", "chromium"])
+def test_drag_and_drop_in_a_page(make_session, browser):
+    session = make_session("desktop")
+    show(session, DROP, browser)
+    source, target = (tuple(centre(find(session, colour)).values()) for colour in (YELLOW, GREEN))
+    ways = [by_action(), by_action(duration_ms=0), by_single_actions, by_action(duration_ms=1000, hold="ctrl")]
+    for n, way in enumerate(ways, 1):
+        session.act(*way([source, target]))
+        wait_title(session, f"{n} whole")
+
+
+def test_drag_and_drop_under_load(make_session):
+    session = make_session("desktop")
+    show(session, DROP)
+    source, target = (tuple(centre(find(session, colour)).values()) for colour in (YELLOW, GREEN))
+    with busy(12):
+        for n in range(1, 5):
+            session.act(*(by_single_actions if n % 2 else by_action())([source, target]))
+            wait_title(session, f"{n} whole")
+
+
+@pytest.mark.parametrize("browser", ["firefox", "chromium"])
+def test_a_list_in_a_page(make_session, browser):
+    """Each item that the pointer comes over makes room."""
+    session = make_session("desktop")
+    show(session, LIST, browser)
+    place = centre(find(session, YELLOW))
+    session.do("drag", path=[(place["x"], place["y"] + down) for down in (0, 180)])
+    wait_title(session, "bcda")
+    session.do("drag", path=[(place["x"], place["y"] + down) for down in (180, 60)], duration_ms=600)
+    wait_title(session, "bacd")
+
+
+PATHS = [
+    [[300, 400], [600, 300]], [[600, 300], [300, 400]], [[400, 500], [400, 250]], [[300, 300], [301, 300]],
+    [[300, 300], [600, 300], [450, 500]], [[300 + i, 300 + i * i % 97] for i in range(256)],
+]
+
+
+def test_lines_on_a_canvas(make_session):
+    """Press, motions on the lines, through every point, and release, where they are sent; Shift is held meanwhile when it is asked for."""
+    session = make_session("desktop")
+    session.run("sh", "-c", "cat >form_server.pl", stdin=(HERE / "form_server.pl").read_text())
+    session.run("perl", "form_server.pl", "8000", stdin=CANVAS)
+    session.do("launch", app="firefox", args=["http://127.0.0.1:8000/"])
+    find(session, YELLOW)
+    for i, path in enumerate(PATHS):
+        fields = {"hold": "shift"} if i % 2 else {}
+        session.do("drag", path=path, **fields)
+        told = until(lambda: (lines := session.exec("cat", "received")["stdout"].splitlines(True)) and len(lines) > i and lines[i])
+        shift, line = json.loads(told)
+        assert shift == bool(fields)
+        assert line[0] == path[0] and line[-1] == path[-1], (line, path)
+        # GTK folds motions that come faster than it draws; so a corner may be cut, by a few pixels.
+        assert all(min(abs(x - a) + abs(y - b) for a, b in line) <= 60 for x, y in path), (line, path)
+        assert len(line) >= 12
+        session.run("true")
+
+
+def test_drag_moves_a_window(session):
+    session.do("launch", app="terminal")
+    before = session.windows()[0]
+    x, y = before["x"] + before["width"] // 2, before["y"] - 8
+    for way, sign in ((by_action(), 1), (by_single_actions, -1), (by_action(duration_ms=0), 1)):
+        start = session.windows()[0]
+        session.act(*way([[x, y], [x + sign * 100, y + sign * 60]]))
+        until(lambda: [(window["x"] - start["x"], window["y"] - start["y"]) for window in session.windows()] == [(sign * 100, sign * 60)])
+        x, y = x + sign * 100, y + sign * 60
+
+
+def test_text_between_windows(session):
+    """What is selected in one editor is dropped in another."""
+    for name, text in (("from", "needle"), ("to", "")):
+        session.run("sh", "-c", f"cat >{name}.txt", stdin=text)
+        session.do("launch", app="editor", args=[f"{name}.txt"])
+    windows = {("from" if "from.txt" in window["title"] else "to"): window for window in session.windows()}
+    places = {"from": (10, 40), "to": (650, 40)}
+    for name, (x, y) in places.items():
+        session.do("resize_window", window=windows[name]["id"], width=560, height=500)
+        session.do("move_window", window=windows[name]["id"], x=x, y=y)
+    windows = {("from" if "from.txt" in window["title"] else "to"): window for window in session.windows()}
+    session.act({"action": "focus_window", "window": windows["from"]["id"]}, {"action": "key", "keys": "ctrl+a"}, observe=True)
+    blue = find(session, (0x35, 0x84, 0xE4))
+    source = centre(blue)
+    session.do("drag", path=[(source["x"], source["y"]), (windows["to"]["x"] + 200, source["y"] + 60)])
+    session.act({"action": "focus_window", "window": windows["to"]["id"]}, {"action": "key", "keys": "ctrl+s"})
+    until(lambda: session.run("cat", "to.txt").strip() == "needle")
+
+
+def test_text_in_a_terminal(session):
+    """Text that a drag has selected is what the middle button pastes; backwards, too, and by single actions."""
+    left, top, right, bottom = show_marked(session, "alpha beta gamma", "beta")
+    middle = (top + bottom) // 2
+    ends = [(left + 1, middle), (right + 1, middle)]  # a cell counts once the pointer is beyond its middle
+    for n, actions in enumerate((by_action()(ends), by_action(duration_ms=0)(ends[::-1]), by_single_actions(ends)), 1):
+        # xterm counts presses by their time alone, wherever they are.
+        session.act({"action": "wait", "duration_ms": 300}, *actions,
+                    {"action": "click", "x": left + 300, "y": middle + 200, "button": "middle"}, {"action": "key", "keys": "enter"})
+        until(lambda: session.run("cat", "got") == n * "beta\n")
