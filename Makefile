@@ -102,13 +102,18 @@ $(foreach t,$(UNIT) $(XTESTS),$(eval $(call TEST,$(t:$(B)/%=%))))
 
 $(B)/unit/test_init_run $(B)/unit/test_exec $(B)/x/test_launch: | $(B)/glovebox-init $(B)/glovebox-launch
 
-# What the bench measures with.
-PERF := $(addprefix $(B)/perf/,client helper limits)
-$(B)/perf/client: $(B)/tests/perf/wire.o
-$(PERF): $(B)/perf/%: $(B)/tests/perf/%.o $(B)/libbase.a
-	@mkdir -p $(@D)
-	@echo "  LINK  perf/$*"
-	@$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(B)/libbase.a $(shell pkg-config --libs $(PKGS))
+# What the bench measures with: the sources of tests/perf with a main, linked as tests are.
+PERF_MAINS := $(patsubst tests/perf/%.c,%,$(shell grep -l '^int main' tests/perf/*.c))
+PERF := $(PERF_MAINS:%=$(B)/perf/%)
+$(B)/tests/perf/help.a: $(patsubst %.c,$(B)/%.o,$(filter-out $(PERF_MAINS:%=tests/perf/%.c),$(wildcard tests/perf/*.c)))
+	@rm -f $@; ar rcs $@ $^
+define PERF_PROGRAM
+$(B)/perf/$(1): $(B)/tests/perf/$(1).o $(call without_main,$(call objs,$(call test_dirs,perf/$(1)))) $(B)/tests/perf/help.a $(B)/libbase.a
+	@mkdir -p $$(@D)
+	@echo "  LINK  perf/$(1)"
+	@$$(CC) $$(LDFLAGS) -o $$@ $$^ $$(shell pkg-config --libs $(PKGS))
+endef
+$(foreach p,$(PERF_MAINS),$(eval $(call PERF_PROGRAM,$(p))))
 
 bench-programs: $(PERF)
 

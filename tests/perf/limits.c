@@ -13,25 +13,20 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#include <xcb/shm.h>
-#include <xcb/xcb.h>
 
 #include "session/base/util.h"
+#include "tests/perf/frame.h"
 
 #define REQUEST_BYTES 200
 #define ANSWER_BYTES 100
 
 struct limits {
-	xcb_connection_t *xcb;
-	const xcb_screen_t *screen;
-	size_t frame_len;
-	char *from, *to; /* frames; `to` is the X server's, too */
-	xcb_shm_seg_t segment;
+	struct frame frame;
+	char *from; /* a frame that memcpy takes to the other one */
 	int socket;
 };
 
@@ -45,27 +40,18 @@ static double now_us(void)
 
 static void do_memcpy(const struct limits *l)
 {
-	memcpy(l->to, l->from, l->frame_len);
+	memcpy(l->frame.data, l->from, l->frame.len);
 	__asm__ volatile("" ::: "memory"); /* it is wanted */
 }
 
 static void do_round_trip(const struct limits *l)
 {
-	auto_free xcb_get_input_focus_reply_t *reply = xcb_get_input_focus_reply(l->xcb, xcb_get_input_focus(l->xcb), NULL);
-
-	if (!reply)
-		errx(1, "the display is gone");
+	frame_round_trip(&l->frame);
 }
 
 static void do_shm(const struct limits *l)
 {
-	const xcb_screen_t *screen = l->screen;
-	xcb_shm_get_image_cookie_t cookie = xcb_shm_get_image(l->xcb, screen->root, 0, 0, screen->width_in_pixels, screen->height_in_pixels,
-	                                                      ~0U, XCB_IMAGE_FORMAT_Z_PIXMAP, l->segment, 0);
-	auto_free xcb_shm_get_image_reply_t *reply = xcb_shm_get_image_reply(l->xcb, cookie, NULL);
-
-	if (!reply)
-		errx(1, "no frame by MIT-SHM");
+	frame_get(&l->frame, 0, 0, l->frame.width, l->frame.height);
 }
 
 static void read_all(int fd, size_t len)
@@ -123,28 +109,6 @@ static int start_server(void)
 	return fd;
 }
 
-static void open_display(struct limits *l)
-{
-	int fd = memfd_create("frame", MFD_CLOEXEC);
-	auto_free xcb_shm_query_version_reply_t *version = NULL;
-
-	l->xcb = xcb_connect(NULL, NULL);
-	if (xcb_connection_has_error(l->xcb))
-		errx(1, "no display");
-	l->screen = xcb_setup_roots_iterator(xcb_get_setup(l->xcb)).data;
-	l->frame_len = 4U * l->screen->width_in_pixels * l->screen->height_in_pixels;
-	if (fd < 0 || ftruncate(fd, (off_t)l->frame_len) < 0)
-		err(1, "memfd");
-	l->to = mmap(NULL, l->frame_len, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (l->to == MAP_FAILED)
-		err(1, "mmap");
-	l->from = util_alloc(l->frame_len);
-	memset(l->from, 1, l->frame_len);
-	version = xcb_shm_query_version_reply(l->xcb, xcb_shm_query_version(l->xcb), NULL);
-	l->segment = xcb_generate_id(l->xcb);
-	xcb_shm_attach_fd(l->xcb, l->segment, fd, 0); /* xcb closes it */
-}
-
 static const struct limit_row {
 	const char *name;
 	void (*work)(const struct limits *l);
@@ -158,7 +122,9 @@ int main(int argc, char **argv)
 	if (n < 1)
 		errx(2, "usage: limits ROUNDS");
 	l.socket = start_server();
-	open_display(&l);
+	frame_open(&l.frame);
+	l.from = util_alloc(l.frame.len);
+	memset(l.from, 1, l.frame.len);
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		printf("%s\"%s\":[", i == 0 ? "{" : ",", rows[i].name);
 		rows[i].work(&l);
@@ -173,8 +139,7 @@ int main(int argc, char **argv)
 	printf("}\n");
 	close(l.socket);
 	(void)wait(NULL);
-	xcb_disconnect(l.xcb);
-	(void)munmap(l.to, l.frame_len);
+	frame_close(&l.frame);
 	free(l.from);
 	return 0;
 }
