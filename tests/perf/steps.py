@@ -6,7 +6,7 @@ import io
 import json
 import pathlib
 import sys
-import tempfile
+import urllib.parse
 
 from PIL import Image, ImageChops
 
@@ -45,8 +45,10 @@ class Way:
         call = f"POST {self.screen.session.path}/act" if self.is_http else "act"
         return {"call": call, "body": body(*actions, **(options or {})), "contains": '"ok":true', **step}
 
-    def look(self, **step):
-        return {"call": f"GET {self.screen.session.path}/screenshot" if self.is_http else "screenshot", **step}
+    def look(self, query=None, **step):
+        if not self.is_http:
+            return {"call": "screenshot", "query": query or {}, **step}
+        return {"call": f"GET {self.screen.session.path}/screenshot?{urllib.parse.urlencode(query or {})}", **step}
 
     def run(self, *steps, **plan):
         """The series of the steps that are named: {name: Series}."""
@@ -83,8 +85,9 @@ class Steps:
         self.row("picture, one character typed",
                  lambda way: [way.act({"action": "type", "text": "@c"}), wait, way.look(name="m", differs=True),
                               way.act({"action": "key", "keys": "BackSpace"}), wait, way.look(name="m", differs=True)], 60)
-        self.row("picture, all repainted", lambda way: [{"poke": True}, way.look(name="m", differs=True)], 100,
-                 helper=self.screen.helper("repaint"))
+        for what, query in (("", {}), (", as JPEG", {"format": "jpeg"}), (", as WebP", {"format": "webp"})):
+            self.row(f"picture, all repainted{what}", lambda way, query=query: [{"poke": True}, way.look(query, name="m", differs=True)],
+                     100 if not query else 40, helper=self.screen.helper("repaint"))
 
     def input(self):
         self.row("click", lambda way: [way.act({"action": "click", **POINT}, name="m")], 300, **self.scene.terminal)
