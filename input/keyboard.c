@@ -18,7 +18,9 @@ struct found {
 int keyboard_init(struct keyboard *keyboard, struct xconn *x, struct hands *hands, struct err *e)
 {
 	*keyboard = (struct keyboard){.x = x, .hands = hands};
-	if (keymap_read(&keyboard->map, x, e) < 0 || ping_init(&keyboard->ping, x, e) < 0) {
+	if (keymap_read(&keyboard->map, x, e) < 0 || ping_init(&keyboard->ping, x, e) < 0 ||
+	    selection_init(&keyboard->clipboard, x, "CLIPBOARD", e) < 0) {
+		ping_finish(&keyboard->ping);
 		keymap_finish(&keyboard->map);
 		return -1;
 	}
@@ -30,6 +32,7 @@ int keyboard_init(struct keyboard *keyboard, struct xconn *x, struct hands *hand
 
 void keyboard_finish(struct keyboard *keyboard)
 {
+	selection_finish(&keyboard->clipboard);
 	ping_finish(&keyboard->ping);
 	plan_finish(&keyboard->plan);
 	keymap_finish(&keyboard->map);

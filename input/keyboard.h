@@ -13,6 +13,7 @@
 #include "input/keynames.h"
 #include "input/ping.h"
 #include "input/plan.h"
+#include "input/selection.h"
 
 struct keyboard {
 	struct xconn *x;
@@ -21,6 +22,7 @@ struct keyboard {
 	struct slots slots;
 	struct plan plan;
 	struct ping ping;
+	struct selection clipboard;
 	struct ping_target target; /* the window that the present action types into; valid after keyboard_aim */
 	struct ping_target unread; /* the window that got strokes of slots last */
 	bool has_unread;           /* it may not have read them */

@@ -41,15 +41,15 @@ static void on_event(void *arg, const xcb_generic_event_t *event)
 int ping_init(struct ping *ping, struct xconn *x, struct err *e)
 {
 	*ping = (struct ping){.x = x};
-	if (xconn_atom(x, "_NET_ACTIVE_WINDOW", &ping->active_window, e) < 0 || xconn_atom(x, "WM_PROTOCOLS", &ping->protocols, e) < 0 ||
-	    xconn_atom(x, "_NET_WM_PING", &ping->wm_ping, e) < 0 || xconn_atom(x, "_GLOVEBOX_TIME", &ping->stamp, e) < 0)
-		return -1;
-	xconn_listen(x, &ping->listener, on_event, ping);
-	/* Both: Qt answers with the mask of a StructureNotify event. */
-	xconn_select_root(x, XCB_EVENT_MASK_SUBSTRUCTURE_NOTIFY | XCB_EVENT_MASK_STRUCTURE_NOTIFY);
-	if (wm_init(&ping->wm, x, e) == 0)
+	if (xconn_atom(x, "_NET_ACTIVE_WINDOW", &ping->active_window, e) == 0 && xconn_atom(x, "WM_PROTOCOLS", &ping->protocols, e) == 0 &&
+	    xconn_atom(x, "_NET_WM_PING", &ping->wm_ping, e) == 0 && xconn_atom(x, "_GLOVEBOX_TIME", &ping->stamp, e) == 0 &&
+	    wm_init(&ping->wm, x, e) == 0) {
+		xconn_listen(x, &ping->listener, on_event, ping);
+		/* Both: Qt answers with the mask of a StructureNotify event. */
+		xconn_select_root(x, XCB_EVENT_MASK_SUBSTRUCTURE_NOTIFY | XCB_EVENT_MASK_STRUCTURE_NOTIFY);
 		return 0;
-	xconn_unlisten(x, &ping->listener);
+	}
+	*ping = (struct ping){0};
 	return -1;
 }
 
@@ -88,18 +88,52 @@ static int read_words(struct ping *ping, xcb_window_t window, xcb_atom_t propert
 	return 0;
 }
 
-/* What a window speaks: *any when it has a list of protocols at all, as every app's window has, *answers when the ping is among them. */
-static int read_protocols(struct ping *ping, xcb_window_t window, bool *any, bool *answers, struct err *e)
+/* The reply to a request for a property; NULL when the window is gone or the property has another format. */
+static int take_property(struct ping *ping, xcb_get_property_cookie_t asked, uint8_t format, xcb_get_property_reply_t **reply, struct err *e)
 {
-	auto_free uint32_t *protocols = NULL;
-	size_t n;
+	struct err reason = {0};
 
-	if (read_words(ping, window, ping->protocols, MAX_PROTOCOLS, &protocols, &n, e) < 0)
+	if (xconn_reply(ping->x, asked.sequence, (void **)reply, &reason) < 0)
+		return reason.code == ERR_CONFLICT ? 0 : failed(&reason, e);
+	if ((*reply)->format != format) {
+		free(*reply);
+		*reply = NULL;
+	}
+	return 0;
+}
+
+/* WM_CLASS is two strings: the instance, then the class. */
+static void note_class(struct ping_target *target, const char *data, size_t len)
+{
+	size_t first = strnlen(data, len) + 1;
+	size_t n = first < len ? strnlen(data + first, len - first) : 0;
+
+	if (n < sizeof(target->class_name)) {
+		memcpy(target->class_name, data + (n > 0 ? first : 0), n);
+		target->class_name[n] = '\0';
+	}
+}
+
+/* What a window is and speaks: *any when it has a list of protocols at all, as every app's window has. */
+static int read_window(struct ping *ping, struct ping_target *target, bool *any, struct err *e)
+{
+	auto_free xcb_get_property_reply_t *protocols = NULL, *names = NULL;
+
+	if (ping->x->lost)
+		return xconn_sync(ping->x, e);
+	xcb_get_property_cookie_t asked_protocols =
+		xcb_get_property(ping->x->xcb, 0, target->window, ping->protocols, XCB_ATOM_ATOM, 0, MAX_PROTOCOLS);
+	xcb_get_property_cookie_t asked_names =
+		xcb_get_property(ping->x->xcb, 0, target->window, XCB_ATOM_WM_CLASS, XCB_ATOM_STRING, 0, LIMIT_TITLE_BYTES / 4);
+	int rc = take_property(ping, asked_protocols, 32, &protocols, e);
+
+	if (take_property(ping, asked_names, 8, &names, rc == 0 ? e : NULL) < 0 || rc < 0)
 		return -1;
-	*any = n > 0;
-	*answers = false;
-	for (size_t i = 0; i < n; i++)
-		*answers |= protocols[i] == ping->wm_ping;
+	*any = protocols && protocols->value_len > 0;
+	for (size_t i = 0; *any && i < protocols->value_len; i++)
+		target->answers |= ((const xcb_atom_t *)xcb_get_property_value(protocols))[i] == ping->wm_ping;
+	if (names)
+		note_class(target, xcb_get_property_value(names), (size_t)xcb_get_property_value_length(names));
 	return 0;
 }
 
@@ -125,14 +159,14 @@ int ping_aim(struct ping *ping, struct ping_target *target, struct err *e)
 
 	if (read_focus(ping, &found.window, e) < 0)
 		return -1;
-	if (found.window > XCB_INPUT_FOCUS_POINTER_ROOT && read_protocols(ping, found.window, &any, &found.answers, e) < 0)
+	if (found.window > XCB_INPUT_FOCUS_POINTER_ROOT && read_window(ping, &found, &any, e) < 0)
 		return -1;
 	/* Some toolkits give the focus to a window inside the one that speaks. */
 	if (!any) {
 		if (read_words(ping, ping->x->root, ping->active_window, 1, &active, &n, e) < 0)
 			return -1;
-		found.window = n == 1 ? active[0] : XCB_NONE;
-		if (found.window && read_protocols(ping, found.window, &any, &found.answers, e) < 0)
+		found = (struct ping_target){.window = n == 1 ? active[0] : XCB_NONE};
+		if (found.window && read_window(ping, &found, &any, e) < 0)
 			return -1;
 	}
 	*target = found;
@@ -163,7 +197,7 @@ int ping_aim_at(struct ping *ping, int x_px, int y_px, struct ping_target *targe
 	if (read_child(ping, ping->x->root, x_px, y_px, &found.window, e) < 0)
 		return -1;
 	for (int depth = 0; found.window && depth < MAX_DEPTH; depth++) {
-		if (read_protocols(ping, found.window, &any, &found.answers, e) < 0)
+		if (read_window(ping, &found, &any, e) < 0)
 			return -1;
 		if (any)
 			break;
@@ -174,8 +208,7 @@ int ping_aim_at(struct ping *ping, int x_px, int y_px, struct ping_target *targe
 	return 0;
 }
 
-/* The server's time now. Toolkits take the time of a ping as the present. */
-static int read_clock(struct ping *ping, struct err *e)
+int ping_clock(struct ping *ping, struct err *e)
 {
 	ping->ticked = false;
 	if (!ping->x->lost)
@@ -235,7 +268,7 @@ static int wait_unanswered(struct ping *ping, struct err *e)
 int ping_wait(struct ping *ping, struct ping_target *target, struct err *e)
 {
 	if (target->answers) {
-		if (read_clock(ping, e) < 0)
+		if (ping_clock(ping, e) < 0)
 			return -1;
 		ping->window = target->window;
 		ping->answered = false;

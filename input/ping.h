@@ -10,6 +10,8 @@
 
 #include "session/base/wm.h"
 
+#define PING_CLASS_MAX 64
+
 struct ping {
 	struct xconn *x;
 	struct xconn_listener listener;
@@ -24,6 +26,7 @@ struct ping {
 /* The window that gets the keys, and what is known of it. */
 struct ping_target {
 	xcb_window_t window; /* 0: none is active */
+	char class_name[PING_CLASS_MAX]; /* of WM_CLASS; empty when it has none or a longer one */
 	bool answers;        /* speaks the protocol and has not failed to answer */
 	bool was_silent;     /* did not answer in time */
 };
@@ -38,6 +41,9 @@ int ping_aim(struct ping *ping, struct ping_target *target, struct err *e);
 
 /* The window at this place of the screen that has protocols at all, in whatever it is framed by; none (window 0) where there is no app. */
 int ping_aim_at(struct ping *ping, int x_px, int y_px, struct ping_target *target, struct err *e);
+
+/* Stores the server's time, now, in ping->time: toolkits take the time of a ping or of a selection as the present. Errors as xconn_reply. */
+int ping_clock(struct ping *ping, struct err *e);
 
 /*
  * Returns when the target has read all that was sent: at its answer, or, when it has none within LIMIT_PING_MS (noted in *target, so that

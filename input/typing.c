@@ -7,8 +7,10 @@
  */
 #include "input/typing.h"
 
+#include <string.h>
 #include <xcb/xkb.h>
 
+#include "input/paste.h"
 #include "session/base/util.h"
 
 /* What was taken away from the keyboard's state, to be given back. */
@@ -155,9 +157,10 @@ static int type_plan(struct keyboard *keyboard, struct typing *typing, struct er
 	return 0;
 }
 
-static int type_all(struct keyboard *keyboard, struct typing *typing, struct err *e)
+/* By keys, from this byte on. */
+static int type_all(struct keyboard *keyboard, struct typing *typing, size_t at, struct err *e)
 {
-	for (size_t at = 0, used; at < typing->len; at += used) {
+	for (size_t used; at < typing->len; at += used) {
 		struct slots before = keyboard->slots;
 
 		if (plan_make(&keyboard->plan, &keyboard->map, &keyboard->slots, typing->text + at, typing->len - at, &used, e) < 0)
@@ -166,6 +169,73 @@ static int type_all(struct keyboard *keyboard, struct typing *typing, struct err
 			return -1;
 	}
 	return 0;
+}
+
+/* The next TYPING_PASTE_CHARS characters with one sign for each end of a line; stores how many bytes of the text and characters they are. */
+static size_t next_piece(const char *text, size_t len, char *piece, size_t *used, size_t *n_chars)
+{
+	struct symbol symbol;
+	size_t n = 0;
+
+	for (*used = *n_chars = 0; *n_chars < TYPING_PASTE_CHARS && plan_symbol(text + *used, len - *used, &symbol); *used += symbol.len) {
+		bool is_return = text[*used] == '\r' || text[*used] == '\n';
+
+		memcpy(piece + n, is_return ? "\n" : text + *used, is_return ? 1 : symbol.len);
+		n += is_return ? 1 : symbol.len;
+		*n_chars += symbol.n_chars;
+	}
+	return n;
+}
+
+/* Without the returns at its end, which are pressed: in a field they are more than signs. */
+static size_t length_to_paste(const struct typing *typing)
+{
+	size_t len = typing->len;
+
+	while (len > 0 && (typing->text[len - 1] == '\n' || typing->text[len - 1] == '\r'))
+		len--;
+	return len;
+}
+
+/* By way of the clipboard. Stores in *at where what is left begins. A cancel waits for the end of a piece. */
+static int paste_pieces(struct pasting *pasting, struct typing *typing, size_t *at, struct err *e)
+{
+	size_t end = length_to_paste(typing);
+	auto_free char *piece = util_alloc(end + 1);
+
+	for (size_t used, n_chars; *at < end; *at += used) {
+		size_t len = next_piece(typing->text + *at, end - *at, piece, &used, &n_chars);
+		int rc;
+
+		if (*at > 0 && pause_between(typing, 0, e) < 0)
+			return -1;
+		rc = paste_piece(pasting, piece, len, e);
+		if (rc < 0)
+			return -1;
+		if (rc == 1) {
+			pasting->note = "the window took no paste, so the text was typed; this program may mix up its lines";
+			return 0;
+		}
+		typing->delivered += n_chars;
+	}
+	return 0;
+}
+
+static int paste_all(struct keyboard *keyboard, struct typing *typing, struct err *e)
+{
+	struct pasting pasting;
+	size_t at = 0;
+	int rc;
+
+	if (paste_begin(&pasting, keyboard, e) < 0)
+		return -1;
+	co_shield();
+	rc = paste_pieces(&pasting, typing, &at, e);
+	if (paste_end(&pasting, rc == 0 ? e : NULL) < 0)
+		rc = -1;
+	co_unshield();
+	typing->note = pasting.note;
+	return rc < 0 ? -1 : type_all(keyboard, typing, at, e);
 }
 
 int typing_run(struct keyboard *keyboard, struct typing *typing, struct err *e)
@@ -179,7 +249,7 @@ int typing_run(struct keyboard *keyboard, struct typing *typing, struct err *e)
 		return -1;
 	rc = lift(keyboard, &lifted, e);
 	if (rc == 0)
-		rc = type_all(keyboard, typing, e);
+		rc = paste_is_needed(keyboard) ? paste_all(keyboard, typing, e) : type_all(keyboard, typing, 0, e);
 	put_back(keyboard, &lifted);
 	if (keyboard->target.was_silent)
 		typing->note = "the window did not answer a ping; if it hangs, it has not read the text yet";

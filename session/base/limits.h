@@ -53,6 +53,13 @@
 #define LIMIT_PING_MS 2000                    /* one answer of a window to _NET_WM_PING */
 #define LIMIT_WM_MS 250                       /* the window manager taking note of a press of a button */
 #define LIMIT_NO_PING_MS 50                   /* what a window without _NET_WM_PING gets to read a new keyboard map */
+#define LIMIT_SELECTION_FORMATS 32            /* in which the content of a selection is kept */
+#define LIMIT_SELECTION_BYTES (8 * 1024 * 1024) /* of all of them */
+#define LIMIT_SELECTION_MS 1000               /* reading them from their owner */
+#define LIMIT_SELECTION_REQUESTS 32           /* of other clients that are served at once */
+#define LIMIT_SELECTION_STEP_MS 5000          /* a client taking one piece of what is served */
+#define SELECTION_PIECE_BYTES (24 * 1024)     /* less than may be sent without waiting */
+#define LIMIT_PASTE_MS 3000                   /* from the keys that paste until the text is fetched */
 #define LIMIT_START_MS 30000                  /* from create to ready */
 #define LIMIT_LAUNCH_MS 30000                 /* from launch to a mapped window */
 #define LIMIT_SPAWN_BYTES (96 * 1024)         /* argv, environment and working directory of one command */

@@ -64,6 +64,13 @@ class LineEditor(Editor):
     ends_line = True
 
 
+class Writer(LineEditor):
+    """LibreOffice, which begins a text file with a mark of its encoding."""
+
+    def read(self):
+        return super().read().removeprefix("\ufeff")
+
+
 class Browser(Editor):
     """A page with a text area, served inside the jail."""
 
@@ -107,6 +114,7 @@ EDITORS = {
     "qt": ("toolkits", "qt", LineEditor),
     "firefox": ("desktop", "firefox", Browser),
     "chromium": ("desktop", "chromium", Browser),
+    "writer": ("office", "office-writer", Writer),
 }
 
 

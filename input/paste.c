@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Pasting. */
+#include "input/paste.h"
+
+#include <string.h>
+#include <xkbcommon/xkbcommon-keysyms.h>
+
+#include "session/base/util.h"
+
+/* Classes of windows that mix up what is typed. */
+static const char *const classes[] = {"libreoffice-writer", "libreoffice-web"};
+
+bool paste_is_needed(const struct keyboard *keyboard)
+{
+	for (size_t i = 0; i < ARRAY_LEN(classes); i++)
+		if (strcmp(keyboard->target.class_name, classes[i]) == 0)
+			return true;
+	return false;
+}
+
+int paste_begin(struct pasting *pasting, struct keyboard *keyboard, struct err *e)
+{
+	struct selection *clipboard = &keyboard->clipboard;
+
+	*pasting = (struct pasting){.keyboard = keyboard};
+	if (clipboard->owned) {
+		pasting->before = clipboard->content;
+		pasting->before->refs++;
+		return 0;
+	}
+	if (ping_clock(&keyboard->ping, e) < 0 || selection_read(clipboard, keyboard->ping.time, &pasting->before, e) < 0)
+		return -1;
+	if (pasting->before && pasting->before->n_left_out > 0)
+		pasting->note = pasting->before->n > 0 ? "the clipboard was used; not all formats of what it held could be kept"
+		                                       : "the clipboard was used, and what it held could not be kept";
+	return 0;
+}
+
+static int set_clipboard(struct pasting *pasting, struct selection_content *content, struct err *e)
+{
+	if (ping_clock(&pasting->keyboard->ping, e) < 0)
+		return -1;
+	return selection_set(&pasting->keyboard->clipboard, pasting->keyboard->ping.time, content, e);
+}
+
+/* shift+Insert pastes in every toolkit; a layout without Insert has no way to. */
+static bool press_keys(struct keyboard *keyboard)
+{
+	const struct keymap_place *insert = keymap_find(&keyboard->map, XKB_KEY_Insert);
+	uint8_t shift = keyboard->map.shift_keycode;
+
+	if (!insert || insert->shift || !shift)
+		return false;
+	hands_key(keyboard->hands, shift, true);
+	hands_key(keyboard->hands, insert->keycode, true);
+	hands_key(keyboard->hands, insert->keycode, false);
+	hands_key(keyboard->hands, shift, false);
+	xconn_flush(keyboard->x);
+	return true;
+}
+
+/* 1 when nothing was fetched in time. */
+static int wait_fetched(struct selection *clipboard, unsigned int before, struct err *e)
+{
+	int64_t deadline_ms = util_now_ms() + LIMIT_PASTE_MS;
+	struct err reason = {0};
+
+	while (clipboard->n_fetched == before || clipboard->n_requests > 0)
+		if (co_wait_event(&clipboard->fetched, deadline_ms, &reason) < 0) {
+			if (reason.code == ERR_TIMEOUT)
+				return clipboard->n_fetched == before ? 1 : 0;
+			if (e)
+				*e = reason;
+			return -1;
+		}
+	return 0;
+}
+
+/* Nothing was fetched. From now on everything is refused; once the window has read the keys it will not ask any more. */
+static int give_up(struct pasting *pasting, struct err *e)
+{
+	struct keyboard *keyboard = pasting->keyboard;
+	struct selection_content *nothing = selection_nothing();
+	int rc = set_clipboard(pasting, nothing, e);
+
+	selection_drop(nothing);
+	if (rc < 0 || ping_wait(&keyboard->ping, &keyboard->target, e) < 0)
+		return -1;
+	if (set_clipboard(pasting, NULL, e) < 0)
+		return -1;
+	if (!keyboard->target.was_silent)
+		return 1;
+	selection_drop(pasting->before);
+	pasting->before = NULL;
+	return err_set(e, ERR_TIMEOUT, NULL, "the window does not answer and did not fetch the text; the clipboard was emptied, so that it "
+	               "does not paste what was in it later");
+}
+
+int paste_piece(struct pasting *pasting, const char *text, size_t len, struct err *e)
+{
+	struct selection *clipboard = &pasting->keyboard->clipboard;
+	struct keyboard *keyboard = pasting->keyboard;
+	struct selection_content *content = selection_text(clipboard, text, len);
+	unsigned int before = clipboard->n_fetched;
+	int rc;
+
+	clipboard->reader = keyboard->target.window;
+	rc = set_clipboard(pasting, content, e);
+	selection_drop(content);
+	if (rc < 0 || !press_keys(keyboard))
+		return rc < 0 ? -1 : 1;
+	rc = wait_fetched(clipboard, before, e);
+	if (rc < 0)
+		return -1;
+	return rc == 1 ? give_up(pasting, e) : ping_wait(&keyboard->ping, &keyboard->target, e);
+}
+
+int paste_end(struct pasting *pasting, struct err *e)
+{
+	int rc = set_clipboard(pasting, pasting->before, e);
+
+	selection_drop(pasting->before);
+	pasting->before = NULL;
+	return rc;
+}
