@@ -25,8 +25,8 @@ OPT_ubsan   := -O1 -g -fsanitize=undefined -fno-sanitize-recover -DCONFINE_SANIT
 
 PKGS := jansson libseccomp libmicrohttpd libpng libdeflate libturbojpeg libwebp x11 x11-xcb xtst xcb xcb-xtest xcb-shm xcb-damage \
         xcb-xfixes xcb-res xcb-xkb xcb-xinput xkbcommon sqlite3 libcurl gnutls
-# run and check install what is missing; everything else says what it is.
-ifneq ($(filter-out run check check-host dist uninstall clean,$(or $(MAKECMDGOALS),all)),)
+# run, check and bench install what is missing; everything else says what it is.
+ifneq ($(filter-out run check bench check-host dist uninstall clean,$(or $(MAKECMDGOALS),all)),)
 ifeq ($(shell pkg-config --exists $(PKGS) 2>/dev/null && command -v $(CC)),)
 $(error packages are missing: sudo apt-get install -y $(shell images/deps --missing build))
 endif
@@ -132,7 +132,7 @@ check:
 	@STATE=$(STATE) tests/run
 
 bench:
-	@STATE=$(STATE) session/setup bench
+	@STATE=$(STATE) session/setup bench >&2
 	@STATE=$(STATE) tests/perf/bench
 
 # Debian's own kernel with systemd and nothing but cgroup v2, in an emulated machine, with what `make install` installs.

@@ -79,6 +79,8 @@ class Steps:
     def pictures(self):
         everywhere = {"x": 0, "y": 0, "width": self.scene.width, "height": self.scene.height}
         wait = {"pause_ms": PAINT_MS}
+        # The terminal hides the pointer while it gets text, until there is a click.
+        self.scene.session.act({"action": "click", **{side: self.scene.terminal[side] for side in ("x", "y")}}, {"action": "wait_settled"})
         self.row("picture, unchanged", lambda way: [way.look(name="m")], 300)
         self.row("picture, unchanged and known (304)", lambda way: [way.look(), way.look(name="m", match=True, expect=304)], 300)
         self.row("picture, pointer moved", lambda way: [way.act({"action": "move", **POINT}), way.look(name="m", differs=True)], **everywhere)
