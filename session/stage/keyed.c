@@ -20,26 +20,33 @@ static int take(struct stage *stage, const struct call *call, struct record **re
 	return records_take(stage->records, &key, util_now_ms(), record, is_new, e);
 }
 
-/* In place of a picture: that it is gone. */
-static void drop_picture(json_t *holder)
+/* What holds a picture, with a word in its place that it is gone; the caller's reference. The holder stays as it is. */
+static json_t *without_picture(json_t *holder)
 {
+	json_t *copy;
+
 	if (!json_is_object(json_object_get(holder, "picture")))
-		return;
-	json_object_set_new(holder, "picture", json_null());
-	json_object_set_new(holder, "reason", json_string("gone"));
+		return json_incref(holder);
+	copy = json_copy(holder);
+	json_object_set_new(copy, "picture", json_null());
+	json_object_set_new(copy, "reason", json_string("gone"));
+	return copy;
 }
 
 void keyed_keep(struct stage *stage, struct call *call, const json_t *reply)
 {
-	json_auto_t *kept = call->record ? json_deep_copy(reply) : NULL;
-	json_t *result;
+	json_auto_t *kept = call->record ? json_copy((json_t *)(uintptr_t)reply) : NULL;
+	json_t *results, *result;
 	size_t i;
 
 	if (!kept)
 		return;
+	results = json_array();
 	json_array_foreach(json_object_get(kept, "results"), i, result)
-		drop_picture(result);
-	drop_picture(json_object_get(kept, "observation"));
+		json_array_append_new(results, without_picture(result));
+	json_object_set_new(kept, "results", results);
+	if (json_object_get(kept, "observation"))
+		json_object_set_new(kept, "observation", without_picture(json_object_get(kept, "observation")));
 	records_finish(stage->records, call->record, json_text(kept, NULL), util_now_ms());
 	call->record = NULL;
 }
