@@ -26,24 +26,59 @@ struct band {
 	struct difference tiles[LIMIT_SIDE_MAX_PX / TILES_SIDE_PX + 1];
 };
 
-/* `n` pixels of one row of a tile. What is compared is what is kept: the fresh pixels are read once. */
-static inline void take_pixels(uint32_t *restrict shown, const uint32_t *restrict fresh, int n, int y, struct difference *restrict difference)
+static void note(struct difference *difference, int y)
 {
-	uint32_t pixels[TILES_SIDE_PX], any = 0;
-
-	for (int i = 0; i < n; i++)
-		pixels[i] = fresh[i] & COLOUR;
-	for (int i = 0; i < n; i++)
-		any |= pixels[i] ^ shown[i];
-	if (any == 0)
-		return;
-	for (int i = 0; i < n; i++) {
-		difference->columns[i] |= pixels[i] ^ shown[i];
-		shown[i] = pixels[i];
-	}
 	if (difference->bottom == 0)
 		difference->top = y;
 	difference->bottom = y + 1;
+}
+
+/* `n` pixels of one row of a tile. What is compared is what is kept: the fresh pixels are read once. */
+static void take_some(uint32_t *shown, const uint32_t *fresh, int n, int y, struct difference *difference)
+{
+	for (int i = 0; i < n; i++) {
+		uint32_t pixel = fresh[i] & COLOUR;
+
+		if (pixel == shown[i])
+			continue;
+		difference->columns[i] |= pixel ^ shown[i];
+		shown[i] = pixel;
+		note(difference, y);
+	}
+}
+
+/* Four pixels at once, and the same bytes as something that is quickly compared. */
+typedef uint32_t quad __attribute__((vector_size(16), aligned(4), may_alias));
+typedef uint64_t pair __attribute__((vector_size(16)));
+
+_Static_assert(TILES_SIDE_PX == 16, "take_all has four quads for a row of a tile");
+
+static bool is_zero(quad q)
+{
+	pair p = (pair)q;
+
+	return (p[0] | p[1]) == 0;
+}
+
+/* The same for a whole row. */
+static inline void take_all(uint32_t *shown, const uint32_t *fresh, int y, struct difference *difference)
+{
+	const quad *from = (const quad *)fresh;
+	quad *to = (quad *)shown, *columns = (quad *)difference->columns;
+	const quad a = from[0] & COLOUR, b = from[1] & COLOUR, c = from[2] & COLOUR, d = from[3] & COLOUR;
+	const quad a1 = a ^ to[0], b1 = b ^ to[1], c1 = c ^ to[2], d1 = d ^ to[3];
+
+	if (is_zero(a1 | b1 | c1 | d1))
+		return;
+	columns[0] |= a1;
+	columns[1] |= b1;
+	columns[2] |= c1;
+	columns[3] |= d1;
+	to[0] = a;
+	to[1] = b;
+	to[2] = c;
+	to[3] = d;
+	note(difference, y);
 }
 
 static int next_tile(int at, int end)
@@ -58,11 +93,10 @@ static void take_row(struct band *band, uint32_t *shown, const uint32_t *fresh, 
 
 	for (int x = band->left, beside; x < band->right; x = beside, difference++) {
 		beside = next_tile(x, band->right);
-		/* A length that is known makes it a handful of instructions. */
 		if (beside - x == TILES_SIDE_PX)
-			take_pixels(shown + x, fresh + x, TILES_SIDE_PX, y, difference);
+			take_all(shown + x, fresh + x, y, difference);
 		else
-			take_pixels(shown + x, fresh + x, beside - x, y, difference);
+			take_some(shown + x, fresh + x, beside - x, y, difference);
 	}
 }
 
@@ -70,9 +104,9 @@ static struct rect bounds(int x, int width, const struct difference *difference)
 {
 	int left = 0, right = width;
 
-	while (difference->columns[left] == 0)
+	while (left < width - 1 && difference->columns[left] == 0)
 		left++;
-	while (difference->columns[right - 1] == 0)
+	while (right > left + 1 && difference->columns[right - 1] == 0)
 		right--;
 	return (struct rect){x + left, difference->top, right - left, difference->bottom - difference->top};
 }
