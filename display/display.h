@@ -146,12 +146,11 @@ struct display_follower {
 	struct co_event *news;
 	bool has_picture;
 	uint64_t frame, moves;       /* that its picture shows */
-	struct rect cursor;          /* what the pointer covers in it, in native pixels, and which one it is */
-	uint32_t cursor_serial;
-	int cursor_x, cursor_y;
+	uint32_t cursor_serial;      /* the pointer in it, and what that covers in native pixels; width 0: none is drawn */
+	struct rect cursor;
 };
 
-/* Begins with a follower that has no picture yet. `news` (the caller's) is signalled from now on whenever something may have changed. */
+/* Begins with a follower that has no picture yet; of the request max_bytes does not count. `news` (the caller's) is signalled from now on whenever something may have changed. */
 void display_follow_begin(struct display *display, const struct display_request *request, struct co_event *news,
                           struct display_follower *follower);
 void display_follow_end(struct display *display, struct display_follower *follower);
@@ -165,9 +164,8 @@ struct display_parts {
 	bool whole; /* it is all of the picture, in one part */
 	size_t n;   /* 0: nothing has changed in it */
 	struct display_part {
-		struct rect rect; /* in pixels of the picture */
-		char *bytes;
-		size_t len;
+		struct rect rect;    /* in pixels of the picture */
+		struct bytes *bytes; /* in the format of the request */
 	} list[LIMIT_CHANGED];
 };
 

@@ -18,6 +18,8 @@ void display_follow_begin(struct display *display, const struct display_request 
                           struct display_follower *follower)
 {
 	*follower = (struct display_follower){.next = display->followers, .request = screen_complete(display, request), .news = news};
+	follower->request.max_bytes = 0;
+	follower->request.any_format = false;
 	display->followers = follower;
 	if (!request->no_cursor && display->n_cursors++ == 0)
 		cursor_listen(display, true);
@@ -79,8 +81,14 @@ static bool is_most(const struct display_parts *parts, const struct display_requ
 	return area * 100 >= (int64_t)request->out_width * request->out_height * MOST_PERCENT;
 }
 
-static void list_parts(const struct display *display, const struct display_follower *follower,
-                       const xcb_xfixes_get_cursor_image_reply_t *cursor, struct display_parts *parts)
+static bool same_rect(struct rect a, struct rect b)
+{
+	return a.x == b.x && a.y == b.y && a.width == b.width && a.height == b.height;
+}
+
+/* `pointer` is what is to be seen now. */
+static void list_parts(const struct display *display, const struct display_follower *follower, struct kept_pointer pointer,
+                       struct display_parts *parts)
 {
 	const struct display_request *request = &follower->request;
 	struct rect changed[LIMIT_CHANGED - 2];
@@ -88,9 +96,9 @@ static void list_parts(const struct display *display, const struct display_follo
 
 	for (size_t i = 0; i < n; i++)
 		add_part(parts, request, changed[i]);
-	if (cursor && (cursor->cursor_serial != follower->cursor_serial || cursor->x != follower->cursor_x || cursor->y != follower->cursor_y)) {
+	if (pointer.serial != follower->cursor_serial || !same_rect(pointer.rect, follower->cursor)) {
 		add_part(parts, request, follower->cursor);
-		add_part(parts, request, cursor_rect(cursor));
+		add_part(parts, request, pointer.rect);
 	}
 	if (!follower->has_picture || is_most(parts, request)) {
 		parts->whole = true;
@@ -103,19 +111,33 @@ static void list_parts(const struct display *display, const struct display_follo
 
 static int encode_part(const struct image *image, const struct display_request *request, struct display_part *part, struct err *e)
 {
+	bool is_scaled = request->out_width != image->width || request->out_height != image->height;
 	struct rect r = part->rect;
-	struct image pixels;
+	struct image pixels = is_scaled ? image_create(r.width, r.height) : image_part(image, r.x, r.y, r.width, r.height);
+	char *data;
+	size_t len;
 	int rc;
 
-	if (request->out_width == image->width && request->out_height == image->height) {
-		pixels = image_part(image, r.x, r.y, r.width, r.height);
-		return encode(&pixels, ENCODE_PNG, 0, &part->bytes, &part->len, e);
-	}
-	pixels = image_create(r.width, r.height);
-	image_scale_part(image, request->out_width, request->out_height, r.x, r.y, &pixels);
-	rc = encode(&pixels, ENCODE_PNG, 0, &part->bytes, &part->len, e);
-	free(pixels.pixels);
+	if (is_scaled)
+		image_scale_part(image, request->out_width, request->out_height, r.x, r.y, &pixels);
+	rc = encode(&pixels, request->format, request->quality, &data, &len, e);
+	if (rc == 0)
+		part->bytes = bytes_create(data, len);
+	if (is_scaled)
+		free(pixels.pixels);
 	return rc;
+}
+
+/* One that others may have asked for, too. */
+static int encode_whole(struct display *display, const struct display_request *request, xcb_xfixes_get_cursor_image_reply_t *cursor,
+                        struct display_part *part, struct err *e)
+{
+	struct display_picture picture;
+
+	if (screen_picture(display, request, cursor, &picture, e) < 0)
+		return -1;
+	part->bytes = picture.bytes;
+	return 0;
 }
 
 /* Without a wait: all of them show the same. */
@@ -126,6 +148,8 @@ static int encode_parts(struct display *display, const struct display_request *r
 	struct cursor_under under = {.rect = {0, 0, 0, 0}};
 	int rc = 0;
 
+	if (parts->whole)
+		return encode_whole(display, request, cursor, &parts->list[0], e);
 	if (cursor && parts->n > 0)
 		cursor_put(cursor, &display->shown, &under);
 	for (size_t i = 0; i < parts->n && rc == 0; i++)
@@ -137,23 +161,22 @@ static int encode_parts(struct display *display, const struct display_request *r
 static int follow(struct display *display, struct display_follower *follower, struct display_parts *parts, struct err *e)
 {
 	auto_free xcb_xfixes_get_cursor_image_reply_t *cursor = NULL;
+	struct kept_pointer pointer = {.serial = 0};
 	uint64_t moves = display->moves;
 
-	if ((!follower->request.no_cursor && cursor_look(display, &cursor, e) < 0) || screen_update(display, e) < 0)
+	if (screen_look(display, follower->request.no_cursor, &cursor, e) < 0)
 		return -1;
+	if (cursor)
+		pointer = (struct kept_pointer){cursor->cursor_serial, cursor_rect(cursor)};
 	parts->frame = display->frame;
-	list_parts(display, follower, cursor, parts);
+	list_parts(display, follower, pointer, parts);
 	if (encode_parts(display, &follower->request, cursor, parts, e) < 0)
 		return -1;
 	follower->has_picture = true;
 	follower->frame = parts->frame;
 	follower->moves = moves;
-	if (cursor) {
-		follower->cursor = cursor_rect(cursor);
-		follower->cursor_serial = cursor->cursor_serial;
-		follower->cursor_x = cursor->x;
-		follower->cursor_y = cursor->y;
-	}
+	follower->cursor_serial = pointer.serial;
+	follower->cursor = pointer.rect;
 	return 0;
 }
 
@@ -176,6 +199,6 @@ int display_follow(struct display *display, struct display_follower *follower, s
 void display_parts_finish(struct display_parts *parts)
 {
 	for (size_t i = 0; i < parts->n; i++)
-		free(parts->list[i].bytes);
+		bytes_drop(parts->list[i].bytes);
 	*parts = (struct display_parts){.n = 0};
 }

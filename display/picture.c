@@ -82,18 +82,12 @@ static int make(struct display *display, struct kept *kept, const struct kept_so
 	return rc;
 }
 
-static int look(struct display *display, const struct display_request *request, struct display_picture *out, struct err *e)
+int screen_picture(struct display *display, const struct display_request *request, xcb_xfixes_get_cursor_image_reply_t *cursor,
+                   struct display_picture *out, struct err *e)
 {
-	auto_free xcb_xfixes_get_cursor_image_reply_t *cursor = NULL;
-	struct kept_source source = {.shown = &display->shown, .tiles = &display->tiles};
+	struct kept_source source = {.shown = &display->shown, .tiles = &display->tiles, .frame = display->frame};
 	struct kept *kept;
 
-	if (!request->no_cursor && cursor_look(display, &cursor, e) < 0)
-		return -1;
-	/* The pointer came after all that the server had to tell. */
-	if ((request->no_cursor || screen_has_news(display)) && screen_update(display, e) < 0)
-		return -1;
-	source.frame = display->frame;
 	if (cursor)
 		source.pointer = (struct kept_pointer){cursor->cursor_serial, cursor_rect(cursor)};
 	kept = find_kept(display, request);
@@ -105,6 +99,28 @@ static int look(struct display *display, const struct display_request *request, 
 	(void)bytes_hold(out->bytes);
 	bound_kept(display);
 	return 0;
+}
+
+int screen_look(struct display *display, bool no_cursor, xcb_xfixes_get_cursor_image_reply_t **cursor, struct err *e)
+{
+	xcb_xfixes_get_cursor_image_reply_t *got = NULL;
+
+	if (!no_cursor && cursor_look(display, &got, e) < 0)
+		return -1;
+	/* The pointer came after all that the server had to tell. */
+	if ((no_cursor || screen_has_news(display)) && screen_update(display, e) < 0) {
+		free(got);
+		return -1;
+	}
+	*cursor = got;
+	return 0;
+}
+
+static int look(struct display *display, const struct display_request *request, struct display_picture *out, struct err *e)
+{
+	auto_free xcb_xfixes_get_cursor_image_reply_t *cursor = NULL;
+
+	return screen_look(display, request->no_cursor, &cursor, e) < 0 ? -1 : screen_picture(display, request, cursor, out, e);
 }
 
 int display_picture(struct display *display, const struct display_request *asked, struct display_picture *out, struct err *e)

@@ -94,6 +94,16 @@ bool screen_has_news(const struct display *display);
 int screen_begin_look(struct display *display, struct err *e);
 void screen_end_look(struct display *display);
 
+/*
+ * Makes `shown` current and, unless no_cursor, asks for the pointer (cursor.h): *cursor is malloced and the caller's, NULL when there is none. In
+ * a look. Errors of xconn_reply.
+ */
+int screen_look(struct display *display, bool no_cursor, xcb_xfixes_get_cursor_image_reply_t **cursor, struct err *e);
+
+/* The picture of a complete request, of `shown` with that pointer (NULL: without). Does not wait. Errors of an encoder. */
+int screen_picture(struct display *display, const struct display_request *request, xcb_xfixes_get_cursor_image_reply_t *cursor,
+                   struct display_picture *out, struct err *e);
+
 /* Something may have changed. */
 void screen_tell_followers(const struct display *display);
 

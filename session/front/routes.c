@@ -41,7 +41,7 @@ const struct route routes[] = {
 	{"GET", "/v1/sessions/{id}/journal", 0, CONTROLLER | MAKER, api_journal, NULL, "the lines of its journal so far"},
 	{"GET", "/v1/sessions/{id}/screenshot", ROUTE_WAITS, AGENT | MAKER, api_screenshot, "format quality compression max_bytes region space cursor",
 	 "a picture of the display"},
-	{"GET", "/v1/sessions/{id}/stream", ROUTE_WAITS | ROUTE_STREAM, AGENT | MAKER, api_stream, "format region space cursor max_fps",
+	{"GET", "/v1/sessions/{id}/stream", ROUTE_WAITS | ROUTE_STREAM, AGENT | MAKER, api_stream, "format quality region space cursor max_fps",
 	 "a picture of the display and then what changes in it, as server-sent events"},
 	{"POST", "/v1/sessions/{id}/pause", ROUTE_WAITS | ROUTE_REPEATABLE, CONTROLLER | MAKER, api_pause, NULL,
 	 "stops what runs and freezes its processes"},

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "session/base/base64.h"
+#include "session/base/bytes.h"
 #include "session/base/util.h"
 #include "session/stage/looks.h"
 
@@ -47,8 +47,6 @@ static int read_query(const struct stage *stage, const json_t *query, struct dis
 	if (read_interval(form_string(query, "max_fps", MAX_FPS), interval_ms, e) < 0 || looks_read(rest, &bounds, &fields, e) < 0)
 		return -1;
 	*request = display_request_read(fields, stage->space, stage->ends.native);
-	if (request->format != ENCODE_PNG)
-		return err_set(e, ERR_BAD_FIELD, "/format", "%s is not allowed here: the parts of a stream are png", form_string(fields, "format", ""));
 	return 0;
 }
 
@@ -72,20 +70,22 @@ static char *head_of(const struct following *f, const struct display_parts *part
 static char *frame_text(const struct following *f, const struct display_parts *parts, size_t *len)
 {
 	auto_free char *head = head_of(f, parts);
-	size_t size = strlen(head) + TILE_BYTES, at;
+	const char *format = display_format_name(f->follower.request.format), *data;
+	size_t size = strlen(head) + TILE_BYTES, at, n;
 	char *text;
 
-	for (size_t i = 0; i < parts->n; i++)
-		size += TILE_BYTES + (parts->list[i].len + 2) / 3 * 4;
+	for (size_t i = 0; i < parts->n; i++) {
+		(void)bytes_base64(parts->list[i].bytes, &n);
+		size += TILE_BYTES + n;
+	}
 	text = util_alloc(size);
 	at = (size_t)snprintf(text, size, "id: %llu\nevent: frame\ndata: %s,\"tiles\":[", (unsigned long long)parts->frame, head);
 	for (size_t i = 0; i < parts->n; i++) {
-		const struct display_part *part = &parts->list[i];
-		size_t n;
-		auto_free char *data = base64_encode(part->bytes, part->len, &n);
+		const struct rect *r = &parts->list[i].rect;
 
-		at += (size_t)snprintf(text + at, size - at, "%s{\"x\":%d,\"y\":%d,\"width\":%d,\"height\":%d,\"format\":\"png\",\"data\":\"",
-		                       i > 0 ? "," : "", part->rect.x, part->rect.y, part->rect.width, part->rect.height);
+		data = bytes_base64(parts->list[i].bytes, &n);
+		at += (size_t)snprintf(text + at, size - at, "%s{\"x\":%d,\"y\":%d,\"width\":%d,\"height\":%d,\"format\":\"%s\",\"data\":\"",
+		                       i > 0 ? "," : "", r->x, r->y, r->width, r->height, format);
 		memcpy(text + at, data, n);
 		at += n;
 		at += (size_t)snprintf(text + at, size - at, "\"}");

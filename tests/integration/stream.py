@@ -79,8 +79,10 @@ class Stream:
         return Event(self.last, fields["event"], json.loads(fields["data"])) if "data" in fields else None
 
     def next(self):
+        """The next event, which must come before two comments have."""
+        before = self.comments
         while not (event := self.block()):
-            pass
+            assert self.comments < before + 2, "nothing new"
         return event
 
     def take(self, n):

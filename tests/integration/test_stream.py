@@ -3,9 +3,11 @@
 import contextlib
 import os
 import random
+import re
 import signal
 
 import pytest
+from PIL import ImageChops, ImageStat
 
 import jail
 from api import Api, in_thread
@@ -16,9 +18,9 @@ from test_events import front_of, n_connections
 from test_seeing import BACKGROUND, difference, shot
 
 # As what a stream is asked for; the picture of each is checked against a screenshot of the same parameters.
-VIEWS = ["", "?cursor=false", "?space=640x400", "?space=1000x333", "?region=100,50,301,207", "?region=200,100,640,480&space=native&cursor=false",
-         "?region=7,9,1111,773&space=411x999"]
-CHANGES = 120
+VIEWS = ["", "?format=raw&cursor=false", "?space=640x400", "?format=webp&space=1000x333", "?region=100,50,301,207",
+         "?region=200,100,640,480&space=native&cursor=false", "?format=raw&region=7,9,1111,773&space=411x999"]
+CHANGES = 50
 
 
 def frame_of(reply):
@@ -30,7 +32,7 @@ class Check:
 
     def __init__(self, session, query, mirror):
         self.session = session
-        self.query = query
+        self.query = re.sub("format=[a-z]*&", "", query)  # as PNG
         self.mirror = mirror
         self.same_frame = 0
 
@@ -96,6 +98,25 @@ def test_what_an_event_says(session):
         assert not data["whole"] and 1 <= len(data["tiles"]) <= 16
 
 
+def test_jpeg(session):
+    """Its tiles are of the quality that is asked for, and fit."""
+    session.act({"action": "launch", "app": "terminal"}, observe={"picture": "none"})
+    sizes = []
+    for quality in 10, 95:
+        with Mirror(session.agent, session, f"?format=jpeg&quality={quality}") as mirror:
+            event = mirror.next()
+            sizes.append(len(event.data["tiles"][0]["data"]))
+            session.act({"action": "move", "x": 300, "y": 400 + quality}, {"action": "type", "text": "ls /\n"}, observe={"picture": "none"})
+            picture = session.shot()
+
+            def error(mirror=mirror, picture=picture):
+                return sum(ImageStat.Stat(ImageChops.difference(mirror.picture, picture)).mean) / 3
+            while error() > 30 / quality:
+                mirror.next()
+            assert {tile["format"] for tile in event.data["tiles"]} == {"jpeg"}
+    assert sizes[0] * 2 < sizes[1]
+
+
 def test_the_pointer(session):
     """It is where it was and where it is: two small rectangles, of one event; without it there is none."""
     session.do("move", x=100, y=100)
@@ -128,11 +149,12 @@ def test_a_still_screen(server, session):
 def test_parameters_that_are_refused(session):
     for query, pointer in [("max_fps=0", "/max_fps"), ("max_fps=61", "/max_fps"), ("max_fps=", "/max_fps"), ("max_fps=1e1", "/max_fps"),
                            ("max_fps=-1", "/max_fps"), ("max_fps=030", "/max_fps"), ("cursor=maybe", "/cursor"), ("region=1,2,3", "/region"),
-                           ("region=0,0,1281,1", "/region"), ("space=0x9", "/space/width"), ("format=gif", "/format")]:
+                           ("region=0,0,1281,1", "/region"), ("space=0x9", "/space/width"), ("format=gif", "/format"), ("quality=50", "/quality"), ("format=jpeg&quality=0", "/quality")]:
         answer = ask(session.agent, head(session.agent, target=f"{session.path}/stream?{query}"))
         assert assert_problem(answer, 400, "bad_field")["pointer"] == pointer
-    answer = ask(session.agent, head(session.agent, target=f"{session.path}/stream?fps=3"))
-    assert "max_fps" in answer.json["detail"] and answer.status == 400
+    for query in "fps=3", "max_bytes=100000", "compression=small":
+        answer = ask(session.agent, head(session.agent, target=f"{session.path}/stream?{query}"))
+        assert "max_fps" in answer.json["detail"] and answer.status == 400
 
 
 def test_who_may_read(server, session, make_session):
