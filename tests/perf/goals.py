@@ -2,6 +2,7 @@
 """What is to be reached, what was, and how far off that is."""
 import statistics
 
+import encoders
 from steps import OURS, QUIET_MS, STAGE, TYPED
 from table import Table, figure, percentile
 
@@ -44,25 +45,35 @@ AT_LEAST = (
 )
 
 
+BYTES = 1.2  # times libpng's, at most
+
+
 def far(ratio):
     return "reached" if ratio <= 1 else f"{figure(ratio)} times off"
 
 
-def table(steps, others=()):
-    """`steps` is the table of times at 1280x800; `others` are (what, to reach, measured, ratio) of other parts, a ratio above 1 is not there."""
+def encoded(encoders):
+    """The bytes of our PNG as a multiple of what libpng needs for it at its defaults, on the screen of SIZE."""
+    rows = [dict(zip(encoders.head, row)) for row in encoders.rows]
+    return next(float(row["times the bytes"]) for row in rows if row["picture"] == SIZE and row["how"] == "png, all stripes")
+
+
+def table(results):
+    """What is to be reached beside what these tables say; what was not measured is left out."""
+    by_title = {one.title: one for one in results}
     rows = Table(f"To reach, {SIZE}, one session, medians", "what", "to reach", "measured", "that is")
-    for what, want, value in AT_MOST:
+    goals = ((AT_MOST, " ms", lambda got, want: got / want), (AT_LEAST, " times", lambda got, want: want / got)) if SIZE in by_title else ()
+    for rules, unit, ratio in goals:
+        for what, want, value in rules:
+            try:
+                got = value(by_title[SIZE].found)
+                rows.add(what, f"{want:g}{unit}", f"{figure(got)}{unit}", far(ratio(got, want)))
+            except KeyError:
+                rows.add(what, f"{want:g}{unit}", "not measured", "")
+    if encoders.TITLE in by_title:
         try:
-            got = value(steps.found)
-            rows.add(what, f"{want:g} ms", f"{figure(got)} ms", far(got / want))
-        except KeyError:
-            rows.add(what, f"{want:g} ms", "failed", "")
-    for what, want, value in AT_LEAST:
-        try:
-            got = value(steps.found)
-            rows.add(what, f"{want} times", f"{figure(got)} times", far(want / got))
-        except KeyError:
-            rows.add(what, f"{want} times", "failed", "")
-    for what, want, got, ratio in others:
-        rows.add(what, want, got, far(ratio))
+            got = encoded(by_title[encoders.TITLE])
+            rows.add("bytes of a PNG against libpng's defaults", f"{BYTES:g} times", f"{figure(got)} times", far(got / BYTES))
+        except (KeyError, StopIteration):
+            rows.add("bytes of a PNG against libpng's defaults", f"{BYTES:g} times", "not measured", "")
     return rows

@@ -56,3 +56,12 @@ class Times(Table):
 
     def failed(self, what, how, fault):
         self.add(what, how, 0, "failed", "", "", "", "", str(fault).strip().splitlines()[-1][:160])
+
+
+def from_markdown(title, text):
+    """A table that a program printed."""
+    rows = [[cell.strip() for cell in line.strip().strip("|").split("|")] for line in text.splitlines() if line.startswith("|")]
+    table = Table(title, *rows[0])
+    for row in rows[2:]:
+        table.add(*row)
+    return table
