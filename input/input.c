@@ -88,7 +88,7 @@ json_t *input_held(const struct input *input)
 #define Y_FIELD(required, doc) {"y", FIELD_Y, required, 0, 0, NULL, NULL, "px", NULL, doc}
 #define KEYS_FIELD                                                                                                                       \
 	{"keys", FIELD_KEYS, true, 0, 0, NULL, NULL, NULL, NULL,                                                                        \
-	 "names joined by + (\"ctrl+shift+t\") or a list: single characters, enter esc tab space backspace delete insert home end "     \
+	 "names joined by + (\"ctrl+shift+t\"), after modifiers also by - or a space, or a list: single characters, enter esc tab space backspace delete insert home end "     \
 	 "pageup pagedown up down left right f1 to f24, shift ctrl alt super altgr, kp_0 to kp_9, X keysym names, U+20AC"}
 #define HOLD_FIELD {"hold", FIELD_KEYS, false, 0, 0, NULL, NULL, NULL, NULL, "keys that are held meanwhile: \"ctrl\" or a list"}
 #define BUTTON_FIELD {"button", FIELD_ENUM, false, 0, 0, HANDS_BUTTON_NAMES, NULL, NULL, "\"left\"", "the mouse button"}

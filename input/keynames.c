@@ -26,22 +26,24 @@ struct row {
 };
 
 static const struct row rows[] = {
-	{XKB_KEY_Control_L, 0, "ctrl control ctrlleft controlleft controlormeta"},
-	{XKB_KEY_Control_R, 0, "ctrlright controlright"},
-	{XKB_KEY_Alt_L, 0, "alt option altleft optionleft"},
-	{XKB_KEY_Alt_R, XKB_KEY_ISO_Level3_Shift, "altright optionright"},
+	{XKB_KEY_Control_L, 0, "ctrl control ctrlleft controlleft controll ctrll leftctrl leftcontrol lctrl lcontrol ctl controlormeta"},
+	{XKB_KEY_Control_R, 0, "ctrlright controlright controlr ctrlr rightctrl rightcontrol rctrl rcontrol"},
+	{XKB_KEY_Alt_L, 0, "alt option altleft optionleft altl leftalt lalt opt"},
+	{XKB_KEY_Alt_R, XKB_KEY_ISO_Level3_Shift, "altright optionright altr rightalt ralt"},
 	{XKB_KEY_ISO_Level3_Shift, XKB_KEY_Alt_R, "altgr altgraph"},
-	{XKB_KEY_Shift_L, 0, "shift shiftleft"},
-	{XKB_KEY_Shift_R, 0, "shiftright"},
-	{XKB_KEY_Super_L, 0, "super meta cmd command win windows winleft metaleft superleft os"},
-	{XKB_KEY_Super_R, 0, "winright metaright superright"},
+	{XKB_KEY_Shift_L, 0, "shift shiftleft shiftl leftshift lshift"},
+	{XKB_KEY_Shift_R, 0, "shiftright shiftr rightshift rshift"},
+	{XKB_KEY_Super_L, 0,
+	 "super meta cmd command win windows winleft metaleft superleft superl cmdl cmdleft commandleft leftmeta leftsuper leftcmd leftwin lwin "
+	 "windowskey winkey os osleft"},
+	{XKB_KEY_Super_R, 0, "winright metaright superright superr cmdr cmdright commandright rightmeta rightsuper rightcmd rightwin rwin osright"},
 	{XKB_KEY_Hyper_L, 0, "hyper"},
-	{XKB_KEY_Return, 0, "enter return"},
+	{XKB_KEY_Return, 0, "enter return newline"},
 	{XKB_KEY_Escape, 0, "esc escape"},
 	{XKB_KEY_Tab, 0, "tab"},
 	{XKB_KEY_space, 0, "space spacebar"},
 	{XKB_KEY_BackSpace, 0, "backspace"},
-	{XKB_KEY_Delete, 0, "delete del"},
+	{XKB_KEY_Delete, 0, "delete del forwarddelete"},
 	{XKB_KEY_Insert, 0, "insert ins"},
 	{XKB_KEY_Home, 0, "home"},
 	{XKB_KEY_End, 0, "end"},
@@ -51,31 +53,54 @@ static const struct row rows[] = {
 	{XKB_KEY_Down, 0, "down arrowdown downarrow"},
 	{XKB_KEY_Left, 0, "left arrowleft leftarrow"},
 	{XKB_KEY_Right, 0, "right arrowright rightarrow"},
-	{XKB_KEY_Caps_Lock, 0, "capslock"},
+	{XKB_KEY_Caps_Lock, 0, "capslock caps"},
 	{XKB_KEY_Num_Lock, 0, "numlock"},
-	{XKB_KEY_Scroll_Lock, 0, "scrolllock"},
-	{XKB_KEY_Print, 0, "printscreen print prtsc prtscr prntscrn"},
+	{XKB_KEY_Scroll_Lock, 0, "scrolllock scrlk"},
+	{XKB_KEY_Print, 0, "printscreen print prtsc prtscr prtscn prntscrn printscrn snapshot"},
+	{XKB_KEY_Sys_Req, 0, "sysreq sysrq"},
 	{XKB_KEY_Pause, 0, "pause break"},
 	{XKB_KEY_Menu, 0, "menu contextmenu apps"},
 	{XKB_KEY_Help, 0, "help"},
+	{XKB_KEY_exclam, 0, "exclam exclamation exclamationmark"},
+	{XKB_KEY_at, 0, "at atsign"},
+	{XKB_KEY_numbersign, 0, "numbersign hash"},
+	{XKB_KEY_dollar, 0, "dollar dollarsign"},
+	{XKB_KEY_percent, 0, "percent"},
+	{XKB_KEY_asciicircum, 0, "asciicircum caret circumflex"},
+	{XKB_KEY_ampersand, 0, "ampersand"},
+	{XKB_KEY_asterisk, 0, "asterisk star"},
+	{XKB_KEY_parenleft, 0, "parenleft leftparen leftparenthesis openparen"},
+	{XKB_KEY_parenright, 0, "parenright rightparen rightparenthesis closeparen"},
+	{XKB_KEY_underscore, 0, "underscore"},
 	{XKB_KEY_grave, 0, "backtick backquote grave"},
-	{XKB_KEY_asciitilde, 0, "tilde"},
+	{XKB_KEY_asciitilde, 0, "tilde asciitilde"},
 	{XKB_KEY_minus, 0, "minus dash hyphen"},
 	{XKB_KEY_plus, 0, "plus"},
 	{XKB_KEY_equal, 0, "equal equals"},
-	{XKB_KEY_bracketleft, 0, "bracketleft leftbracket"},
-	{XKB_KEY_bracketright, 0, "bracketright rightbracket"},
-	{XKB_KEY_apostrophe, 0, "quote apostrophe"},
-	{XKB_KEY_quotedbl, 0, "doublequote"},
-	{XKB_KEY_period, 0, "period dot"},
-	{XKB_KEY_bar, 0, "pipe"},
+	{XKB_KEY_bracketleft, 0, "bracketleft leftbracket openbracket"},
+	{XKB_KEY_bracketright, 0, "bracketright rightbracket closebracket"},
+	{XKB_KEY_braceleft, 0, "braceleft leftbrace openbrace"},
+	{XKB_KEY_braceright, 0, "braceright rightbrace closebrace"},
+	{XKB_KEY_semicolon, 0, "semicolon"},
+	{XKB_KEY_colon, 0, "colon"},
+	{XKB_KEY_apostrophe, 0, "quote apostrophe singlequote"},
+	{XKB_KEY_quotedbl, 0, "doublequote quotedbl"},
+	{XKB_KEY_comma, 0, "comma"},
+	{XKB_KEY_period, 0, "period dot fullstop"},
+	{XKB_KEY_less, 0, "less lessthan"},
+	{XKB_KEY_greater, 0, "greater greaterthan"},
+	{XKB_KEY_slash, 0, "slash forwardslash"},
+	{XKB_KEY_question, 0, "question questionmark"},
+	{XKB_KEY_backslash, 0, "backslash"},
+	{XKB_KEY_bar, 0, "pipe bar verticalbar"},
 	{XKB_KEY_KP_Enter, 0, "kpenter numpadenter"},
-	{XKB_KEY_KP_Add, 0, "kpadd add numpadadd"},
-	{XKB_KEY_KP_Subtract, 0, "kpsubtract subtract numpadsubtract"},
+	{XKB_KEY_KP_Add, 0, "kpadd add numpadadd numpadplus"},
+	{XKB_KEY_KP_Subtract, 0, "kpsubtract subtract numpadsubtract numpadminus"},
 	{XKB_KEY_KP_Multiply, 0, "kpmultiply multiply numpadmultiply"},
 	{XKB_KEY_KP_Divide, 0, "kpdivide divide numpaddivide"},
 	{XKB_KEY_KP_Decimal, 0, "kpdecimal decimal numpaddecimal"},
-	{XKB_KEY_KP_Separator, 0, "kpseparator separator"},
+	{XKB_KEY_KP_Separator, 0, "kpseparator separator numpadcomma"},
+	{XKB_KEY_KP_Equal, 0, "kpequal numpadequal"},
 	{XKB_KEY_KP_0, 0, "kp0 num0 numpad0"},
 	{XKB_KEY_KP_1, 0, "kp1 num1 numpad1"},
 	{XKB_KEY_KP_2, 0, "kp2 num2 numpad2"},
@@ -86,18 +111,36 @@ static const struct row rows[] = {
 	{XKB_KEY_KP_7, 0, "kp7 num7 numpad7"},
 	{XKB_KEY_KP_8, 0, "kp8 num8 numpad8"},
 	{XKB_KEY_KP_9, 0, "kp9 num9 numpad9"},
-	{XKB_KEY_XF86AudioPlay, 0, "mediaplaypause playpause audioplay"},
-	{XKB_KEY_XF86AudioStop, 0, "mediastop"},
-	{XKB_KEY_XF86AudioNext, 0, "mediatracknext nexttrack"},
-	{XKB_KEY_XF86AudioPrev, 0, "mediatrackprevious prevtrack"},
-	{XKB_KEY_XF86AudioMute, 0, "volumemute audiovolumemute mute"},
-	{XKB_KEY_XF86AudioRaiseVolume, 0, "volumeup audiovolumeup"},
-	{XKB_KEY_XF86AudioLowerVolume, 0, "volumedown audiovolumedown"},
+	{XKB_KEY_Clear, 0, "clear"},
+	{XKB_KEY_Select, 0, "select"},
+	{XKB_KEY_Execute, 0, "execute"},
+	{XKB_KEY_Henkan, 0, "convert henkan"},
+	{XKB_KEY_Muhenkan, 0, "nonconvert muhenkan"},
+	{XKB_KEY_Kanji, 0, "kanji"},
+	{XKB_KEY_Hiragana_Katakana, 0, "kana kanamode hiraganakatakana"},
+	{XKB_KEY_Hangul, 0, "hangul hanguel hangulmode"},
+	{XKB_KEY_Hangul_Hanja, 0, "hanja hanjamode"},
+	{XKB_KEY_Hangul_Jeonja, 0, "junja junjamode"},
+	{XKB_KEY_XF86AudioPlay, 0, "mediaplaypause playpause audioplay mediaplay"},
+	{XKB_KEY_XF86AudioPause, 0, "mediapause audiopause"},
+	{XKB_KEY_XF86AudioStop, 0, "mediastop audiostop stop"},
+	{XKB_KEY_XF86AudioNext, 0, "mediatracknext nexttrack medianext medianexttrack"},
+	{XKB_KEY_XF86AudioPrev, 0, "mediatrackprevious prevtrack mediaprevious mediaprevtrack mediaprev"},
+	{XKB_KEY_XF86AudioMute, 0, "volumemute audiovolumemute mediavolumemute mute"},
+	{XKB_KEY_XF86AudioRaiseVolume, 0, "volumeup audiovolumeup mediavolumeup"},
+	{XKB_KEY_XF86AudioLowerVolume, 0, "volumedown audiovolumedown mediavolumedown"},
+	{XKB_KEY_XF86AudioMedia, 0, "launchmediaselect launchmediaplayer mediaselect"},
 	{XKB_KEY_XF86Back, 0, "browserback"},
 	{XKB_KEY_XF86Forward, 0, "browserforward"},
 	{XKB_KEY_XF86Refresh, 0, "browserrefresh"},
+	{XKB_KEY_XF86Stop, 0, "browserstop"},
 	{XKB_KEY_XF86HomePage, 0, "browserhome"},
 	{XKB_KEY_XF86Search, 0, "browsersearch"},
+	{XKB_KEY_XF86Favorites, 0, "browserfavorites"},
+	{XKB_KEY_XF86Mail, 0, "launchmail"},
+	{XKB_KEY_XF86MyComputer, 0, "launchapp1 launchapplication1"},
+	{XKB_KEY_XF86Calculator, 0, "launchapp2 launchapplication2"},
+	{XKB_KEY_XF86Sleep, 0, "sleep"},
 };
 
 /* Keysyms that act on the X server itself (end it, break grabs, move the pointer, change how keys work) and on no app. */
@@ -158,6 +201,14 @@ uint32_t keynames_canonical(uint32_t keysym)
 	return code_point < 0x20 || code_point == 0x7f ? keysym : keynames_of_char(code_point);
 }
 
+const char *keynames_row(size_t i, struct keyname *key)
+{
+	if (i >= ARRAY_LEN(rows))
+		return NULL;
+	*key = (struct keyname){rows[i].keysym, rows[i].other};
+	return rows[i].spellings;
+}
+
 static const struct row *find_row(uint32_t keysym)
 {
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
@@ -212,6 +263,19 @@ static const struct row *find_spelling(const char *name)
 	return NULL;
 }
 
+/* The names that browsers have for the places of keys: "keya" to "keyz", "digit0" to "digit9". */
+static uint32_t of_place(const char *name)
+{
+	size_t len = strlen(name);
+	char c = len > 0 ? name[len - 1] : '\0';
+
+	if (len == 4 && memcmp(name, "key", 3) == 0 && c >= 'a' && c <= 'z')
+		return (uint32_t)c;
+	if (len == 6 && memcmp(name, "digit", 5) == 0 && c >= '0' && c <= '9')
+		return (uint32_t)c;
+	return XKB_KEY_NoSymbol;
+}
+
 /* A single character: itself; of the control characters those that have a key. */
 static uint32_t of_single(struct token token)
 {
@@ -262,6 +326,8 @@ static bool find_name(struct token token, struct keyname *out)
 		*out = (struct keyname){row->keysym, row->other};
 		return true;
 	}
+	if (keysym == XKB_KEY_NoSymbol)
+		keysym = of_place(name);
 	if (keysym == XKB_KEY_NoSymbol)
 		keysym = of_x_name(token);
 	*out = (struct keyname){keynames_canonical(keysym), 0};
@@ -337,26 +403,32 @@ static struct token trimmed(struct token token)
 	return token;
 }
 
-/* Cuts the text before the first `separator` (never before its first byte) off *rest; false when there is none. */
-static bool cut(struct token *rest, char separator, struct token *first)
+/* Cuts the text before the first "-" or space (never before its first byte) off *rest; false when there is none. */
+static bool cut(struct token *rest, struct token *first)
 {
-	const char *at = rest->len > 1 ? memchr(rest->text + 1, separator, rest->len - 1) : NULL;
-
-	if (!at)
-		return false;
-	*first = (struct token){rest->text, (size_t)(at - rest->text)};
-	*rest = (struct token){at + 1, rest->len - first->len - 1};
-	return true;
+	for (size_t i = 1; i < rest->len; i++)
+		if (rest->text[i] == '-' || rest->text[i] == ' ') {
+			*first = (struct token){rest->text, i};
+			*rest = (struct token){rest->text + i + 1, rest->len - i - 1};
+			return true;
+		}
+	return false;
 }
 
-/* "ctrl-shift-t": modifiers joined by "-" and a last key. False when the token is not of this form. */
-static bool find_dashed(struct token token, struct token names[LIMIT_CHORD_KEYS], struct keyname keys[LIMIT_CHORD_KEYS], size_t *n)
+/* "ctrl-shift-t", "ctrl shift t", "ctrl page down": modifiers and a last key. False when the token is not of this form. */
+static bool find_joined(struct token token, struct token names[LIMIT_CHORD_KEYS], struct keyname keys[LIMIT_CHORD_KEYS], size_t *n)
 {
 	*n = 0;
-	while (*n + 1 < LIMIT_CHORD_KEYS && cut(&token, '-', &names[*n])) {
+	while (*n + 1 < LIMIT_CHORD_KEYS && cut(&token, &names[*n])) {
 		if (!find_name(names[*n], &keys[*n]) || !keynames_is_modifier(keys[*n].keysym))
 			return false;
 		++*n;
+		if (token.len > 1)
+			token = trimmed(token);
+		if (find_name(token, &keys[*n]) && !(token.len > 1 && keynames_is_modifier(keys[*n].keysym))) {
+			names[(*n)++] = token;
+			return true;
+		}
 	}
 	names[*n] = token;
 	return *n > 0 && find_name(token, &keys[(*n)++]);
@@ -368,7 +440,7 @@ static int parse_name(const struct parser *p, struct token token)
 	struct keyname keys[LIMIT_CHORD_KEYS];
 	size_t n;
 
-	if (find_dashed(token, names, keys, &n)) {
+	if (find_joined(token, names, keys, &n)) {
 		for (size_t i = 0; i < n; i++)
 			if (add_key(p, names[i], keys[i]) < 0)
 				return -1;

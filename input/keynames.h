@@ -3,9 +3,10 @@
  * Key names: what callers write, as keysyms. One vocabulary for key, key_down, key_up, hold_key and hold.
  *
  * A name is, in this order: a single character, which is that character ("A" is not "a"); a spelling of the table in keynames.c (in any
- * case, with "_", "-" and spaces left out); an X keysym name (exactly, or else in any case); "U+20AC"; a keysym number "0xff0d".
- * A chord is names joined by "+", or a list of them. "-" joins too when all names but the last are modifiers ("ctrl-c"). The plus key
- * is "plus", the last of "ctrl++", or "+" in a list. No threads, no state.
+ * case, with "_", "-" and spaces left out), or "KeyA", "Digit1"; an X keysym name (exactly, or else in any case); "U+20AC"; a keysym number
+ * "0xff0d". A chord is names joined by "+", or a list of them. "-" and a space join too when all names but the last are modifiers
+ * ("ctrl-c", "ctrl c"; so "shift left" is two keys, and "shiftleft" one). The plus key is "plus", the last of "ctrl++", or "+" in a list.
+ * No threads, no state.
  */
 #ifndef INPUT_KEYNAMES_H
 #define INPUT_KEYNAMES_H
@@ -44,6 +45,9 @@ uint32_t keynames_of_char(uint32_t code_point);
 
 /* The one keysym for all those that type the same character (as keynames_of_char); others are returned as they are. */
 uint32_t keynames_canonical(uint32_t keysym);
+
+/* The table: the spellings of its i-th row, separated by spaces, and its key; NULL after the last one. */
+const char *keynames_row(size_t i, struct keyname *key);
 
 #define KEYNAMES_LABEL_MAX 64
 

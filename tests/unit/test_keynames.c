@@ -3,6 +3,7 @@
 /* links: input */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
@@ -94,7 +95,9 @@ static void test_single_names(void **state)
 		{"equals =", XKB_KEY_equal},
 		{"/ slash", XKB_KEY_slash},
 		{"\\\\ backslash", XKB_KEY_backslash},
-		{"a", XKB_KEY_a},
+		{"a KeyA keya", XKB_KEY_a},
+		{"5 Digit5", XKB_KEY_5},
+		{"controll ctrl_l LCtrl left_ctrl", XKB_KEY_Control_L},
 		{"A", XKB_KEY_A},
 		{"ISO_Left_Tab iso_left_tab", XKB_KEY_ISO_Left_Tab},
 		{"XF86AudioPlay mediaplaypause", XKB_KEY_XF86AudioPlay},
@@ -119,6 +122,33 @@ static void test_single_names(void **state)
 		}
 		free(all);
 	}
+}
+
+/* Each spelling of the table names its row alone, as it stands there, in capitals and with separators. */
+static void test_table(void **state)
+{
+	struct keyname key;
+	const char *spellings;
+	size_t n = 0;
+
+	(void)state;
+	for (size_t row = 0; (spellings = keynames_row(row, &key)); row++) {
+		char *save, *all = util_strdup(spellings);
+
+		for (char *name = strtok_r(all, " ", &save); name; name = strtok_r(NULL, " ", &save), n++) {
+			auto_free char *json = util_printf("\"%s\"", name);
+			auto_free char *capitals = util_strdup(json);
+			auto_free char *split = util_printf("[\"%c_%s\"]", name[0], name + 1);
+
+			for (char *c = capitals; *c; c++)
+				*c = (char)toupper((unsigned char)*c);
+			EXPECT(json, key.keysym);
+			EXPECT(capitals, key.keysym);
+			EXPECT(split, key.keysym);
+		}
+		free(all);
+	}
+	assert_true(n > 200);
 }
 
 static void test_control_characters(void **state)
@@ -149,6 +179,19 @@ static void test_chords(void **state)
 	EXPECT("\"ctrl+plus\"", XKB_KEY_Control_L, XKB_KEY_plus);
 	EXPECT("\"ctrl+-\"", XKB_KEY_Control_L, XKB_KEY_minus);
 	EXPECT("\"ctrl--\"", XKB_KEY_Control_L, XKB_KEY_minus);
+	EXPECT("\"ctrl c\"", XKB_KEY_Control_L, XKB_KEY_c);
+	EXPECT("\"ctrl  c\"", XKB_KEY_Control_L, XKB_KEY_c);
+	EXPECT("\"CTRL SHIFT T\"", XKB_KEY_Control_L, XKB_KEY_Shift_L, XKB_KEY_t);
+	EXPECT("\"ctrl page down\"", XKB_KEY_Control_L, XKB_KEY_Page_Down);
+	EXPECT("\"ctrl page-down\"", XKB_KEY_Control_L, XKB_KEY_Page_Down);
+	EXPECT("\"alt left\"", XKB_KEY_Alt_L, XKB_KEY_Left);
+	EXPECT("\"ctrl shift left\"", XKB_KEY_Control_L, XKB_KEY_Shift_L, XKB_KEY_Left);
+	EXPECT("\"shift_left\"", XKB_KEY_Shift_L);
+	EXPECT("\"page down\"", XKB_KEY_Page_Down);
+	EXPECT("\"alt gr\"", XKB_KEY_ISO_Level3_Shift);
+	EXPECT("\"ctrl+shift t\"", XKB_KEY_Control_L, XKB_KEY_Shift_L, XKB_KEY_t);
+	EXPECT("[\"ctrl shift\",\"t\"]", XKB_KEY_Control_L, XKB_KEY_Shift_L, XKB_KEY_t);
+	EXPECT("\"ctrl -\"", XKB_KEY_Control_L, XKB_KEY_minus);
 	EXPECT("\"ctrl+U+20AC\"", XKB_KEY_Control_L, 0x010020ac);
 	EXPECT("\"U+20AC+ctrl\"", 0x010020ac, XKB_KEY_Control_L);
 	EXPECT("\"u+a\"", XKB_KEY_u, XKB_KEY_a);
@@ -180,7 +223,8 @@ static void test_unknown(void **state)
 	expect_refused("\"ctrl+control\"", "/keys", "\"ctrl\" is named twice");
 	expect_refused("[\"a\",\"a\"]", "/keys", "\"a\" is named twice");
 	expect_refused("\"CTRL+A+a\"", "/keys", "\"a\" is named twice");
-	expect_refused("\"ctrl c\"", "/keys", "\"ctrl c\"");
+	expect_refused("\"a c\"", "/keys", "\"a c\"");
+	expect_refused("\"ctrl entr\"", "/keys", "\"ctrl entr\"");
 	expect_refused("\"a-b\"", "/keys", "\"a-b\"");
 	expect_refused("\"ab\"", "/keys", "\"ab\"");
 	expect_refused("\"left \\u0000\"", "/keys", "\\x00");
@@ -252,7 +296,7 @@ static void test_labels(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_single_names), cmocka_unit_test(test_control_characters), cmocka_unit_test(test_chords),
+		cmocka_unit_test(test_single_names), cmocka_unit_test(test_table), cmocka_unit_test(test_control_characters), cmocka_unit_test(test_chords),
 		cmocka_unit_test(test_unknown),      cmocka_unit_test(test_too_many),           cmocka_unit_test(test_server_keys),
 		cmocka_unit_test(test_hostile),      cmocka_unit_test(test_labels),
 	};

@@ -11,6 +11,7 @@
 #include <X11/keysym.h>
 #include <cmocka.h>
 
+#include "input/keynames.h"
 #include "session/base/util.h"
 #include "tests/x/bench.h"
 
@@ -451,6 +452,28 @@ static void test_chords_arrive(void **state)
 	expect_nothing_held(bench);
 }
 
+/* Every row of the table of names comes as its key, and is gone again. Locks are pressed a second time. */
+static void test_all_names_arrive(void **state)
+{
+	struct bench *bench = *state;
+	struct keyname key;
+	const char *spellings;
+
+	for (size_t i = 0; (spellings = keynames_row(i, &key)); i++) {
+		int len = (int)strcspn(spellings, " ");
+		bool locks = key.keysym == XK_Caps_Lock || key.keysym == XK_Num_Lock || key.keysym == XK_Scroll_Lock;
+		auto_free char *action = util_printf("{\"action\":\"key\",\"keys\":\"%.*s\",\"repeat\":%d}", len, spellings, locks ? 2 : 1);
+		const struct evwin_event *last;
+
+		bench_act(bench, action);
+		last = bench_event(bench, 'K', bench_count(bench, 'K') - 1);
+		if (!last || (last->keysym != key.keysym && last->keysym != key.other))
+			fail_msg("%.*s came as %#x", len, spellings, last ? last->keysym : 0);
+		assert_int_equal(bench_count(bench, 'K'), bench_count(bench, 'k'));
+	}
+	expect_nothing_held(bench);
+}
+
 /* Refused before anything happens, with the field at fault. */
 static void test_refused(void **state)
 {
@@ -519,6 +542,7 @@ int main(void)
 		TEST(test_key_up_knows_what_was_pressed),
 		TEST(test_hold_key),
 		TEST(test_chords_arrive),
+		TEST(test_all_names_arrive),
 		TEST(test_refused),
 	};
 
