@@ -252,6 +252,26 @@ static void test_guard_by_parts(void **state)
 	json_decref(rig_expect(fd, 200, "act", "agent", click));
 }
 
+/* The picture in a refusal is of the kind that was asked for, of all of the screen. */
+static void test_refusal_as_asked(void **state)
+{
+	struct rig *rig = *state;
+	auto_fd fd = rig_open(rig);
+	auto_free char *seen = look(fd);
+	auto_free char *body = util_printf("{\"actions\":[" CLICK "],\"seen\":%s,\"observe\":{\"quiet_ms\":20,\"picture\":\"none\",\"format\":\"jpeg\","
+	                                   "\"space\":{\"width\":160,\"height\":120},\"region\":{\"x\":9,\"y\":9,\"width\":20,\"height\":20}}}",
+	                                   seen);
+
+	paint(rig, 90, 90, 20);
+	json_auto_t *problem = rig_expect(fd, 409, "act", "agent", body);
+	const json_t *picture = json_object_get(json_object_get(problem, "observation"), "picture");
+
+	assert_string_equal(form_string(problem, "code", ""), "stale_target");
+	assert_string_equal(form_string(picture, "format", ""), "jpeg");
+	assert_int_equal(form_int(picture, "width", 0), 160);
+	assert_int_equal(form_int(picture, "height", 0), 120);
+}
+
 /* What a list shows on its way is what its caller has seen, not what came after it. */
 static void test_at_is_of_the_last_picture(void **state)
 {
@@ -519,7 +539,7 @@ int main(void)
 		TEST(test_target_that_changed), TEST(test_only_the_first_target), TEST(test_near_is_too_near),
 		TEST(test_wrong_pictures),      TEST(test_check_only),            TEST(test_guard_last),
 		TEST(test_at_is_of_the_last_picture), TEST(test_changed),         TEST(test_settling),
-		TEST(test_folding), TEST(test_guard_by_parts),
+		TEST(test_folding), TEST(test_guard_by_parts), TEST(test_refusal_as_asked),
 		TEST(test_beside_a_caret),      TEST(test_beside_a_flipping_label),
 	};
 
