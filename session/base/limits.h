@@ -96,7 +96,9 @@
 #define LIMIT_QUERY_PARAMETERS 16
 #define LIMIT_QUERY_SPLIT 128                 /* of them; a target with more is refused before libmicrohttpd takes it apart */
 #define LIMIT_STAGE_LINKS 48                  /* connections of the front to one stage: waiting calls and looks, beside LIMIT_STREAMS */
-#define LIMIT_STAGE_IDLE 16                   /* of them kept while no call runs */
+#define LIMIT_STAGE_IDLE 4                    /* of them kept while no call runs */
+#define LIMIT_STAGE_IDLE_MAX 16               /* and so many while fewer than LIMIT_IDLE_IN_ALL are */
+#define LIMIT_IDLE_IN_ALL 1024                /* to all stages */
 #define LIMIT_LINK_BYTES (512 * 1024)         /* of a stage's reply, waiting in the front for its reader */
 #define LIMIT_STATE_MS 5000                   /* a stage's answer about itself */
 #define LIMIT_USAGE_MS 1000                   /* the warden's answer about what sessions use */

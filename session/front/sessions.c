@@ -97,7 +97,7 @@ struct session *sessions_add(struct sessions *all, const char *id, const json_t 
 	session->spec = spec_without_values(spec);
 	session->created_ms = store_now_ms();
 	session->expires_ms = session->created_ms + form_int(spec, "ttl_s", 0) * 1000;
-	session->stage = stage_create(all->loop, path);
+	session->stage = stage_create(all->loop, path, &all->links);
 	while (*end)
 		end = &(*end)->next;
 	*end = session;

@@ -60,6 +60,7 @@ struct sessions {
 	struct metrics *metrics;  /* NULL: none */
 	const char *run;          /* the folder of the stages' sockets */
 	struct session *first;    /* oldest first */
+	struct stage_links links;
 	size_t max_live;
 	int n_restoring;
 };

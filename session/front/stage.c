@@ -29,6 +29,7 @@ struct stage_reply {
 	enum link_state state;
 	bool is_stream;            /* of a call whose reply has no end */
 	bool held;                 /* by a call or by the reader of its reply */
+	bool idle;                 /* neither, and kept for the next call */
 	struct co_event changed;
 	/* The reply: */
 	int status;
@@ -46,15 +47,17 @@ struct stage {
 	struct loop *loop;
 	char path[sizeof(((struct sockaddr_un *)NULL)->sun_path)];
 	struct stage_reply *links;
-	size_t n_links, n_streams;
+	size_t n_links, n_streams, n_idle;
+	struct stage_links *all;
 	struct stage_hello hello;
 };
 
-struct stage *stage_create(struct loop *loop, const char *path)
+struct stage *stage_create(struct loop *loop, const char *path, struct stage_links *all)
 {
 	struct stage *stage = util_zalloc(sizeof(*stage));
 
 	stage->loop = loop;
+	stage->all = all;
 	(void)snprintf(stage->path, sizeof(stage->path), "%s", path);
 	return stage;
 }
@@ -72,6 +75,17 @@ static void forget_reply(struct stage_reply *link)
 	link->state = LINK_FREE;
 }
 
+static void set_idle(struct stage_reply *link, bool idle)
+{
+	struct stage *stage = link->stage;
+
+	if (link->idle == idle)
+		return;
+	link->idle = idle;
+	stage->n_idle = idle ? stage->n_idle + 1 : stage->n_idle - 1;
+	stage->all->n_idle = idle ? stage->all->n_idle + 1 : stage->all->n_idle - 1;
+}
+
 static void leave_stage(struct stage_reply *link)
 {
 	struct stage_reply **place = link->stage ? &link->stage->links : NULL;
@@ -81,6 +95,7 @@ static void leave_stage(struct stage_reply *link)
 	while (*place != link)
 		place = &(*place)->next;
 	*place = link->next;
+	set_idle(link, false);
 	--*(link->is_stream ? &link->stage->n_streams : &link->stage->n_links);
 	link->stage = NULL;
 }
@@ -299,7 +314,8 @@ static int link_take(struct stage *stage, bool is_stream, int64_t deadline_ms, s
 	if (!stage)
 		return gone(e);
 	for (struct stage_reply *link = stage->links; link && !is_stream; link = link->next)
-		if (link->state == LINK_FREE && !link->held) {
+		if (link->idle) {
+			set_idle(link, false);
 			link->held = true;
 			*out = link;
 			return 0;
@@ -312,21 +328,19 @@ static int link_take(struct stage *stage, bool is_stream, int64_t deadline_ms, s
 	return 0;
 }
 
-static size_t count_free(const struct stage *stage)
+/* Is there room to keep one more? */
+static bool has_room(const struct stage *stage)
 {
-	size_t n = 0;
-
-	for (const struct stage_reply *link = stage->links; link; link = link->next)
-		n += link->state == LINK_FREE && !link->held;
-	return n;
+	return stage->n_idle < LIMIT_STAGE_IDLE ||
+	       (stage->n_idle < LIMIT_STAGE_IDLE_MAX && stage->all->n_idle < LIMIT_IDLE_IN_ALL);
 }
 
 static void link_give_back(struct stage_reply *link)
 {
-	bool keep = link->stream && !link->is_stream && count_free(link->stage) < LIMIT_STAGE_IDLE;
-
 	link->held = false;
-	if (!keep)
+	if (link->stream && !link->is_stream && has_room(link->stage))
+		set_idle(link, true);
+	else
 		link_close(link);
 }
 

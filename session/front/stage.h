@@ -35,8 +35,13 @@ struct stage_call {
 	size_t body_len;
 };
 
-/* `path` is the stage's socket. Connects to nothing yet. */
-struct stage *stage_create(struct loop *loop, const char *path);
+/* What all stages have in common; zero is ready to use. */
+struct stage_links {
+	size_t n_idle; /* connections that are kept while no call runs on them */
+};
+
+/* `path` is the stage's socket. Connects to nothing yet. `all` must outlive it. */
+struct stage *stage_create(struct loop *loop, const char *path, struct stage_links *all);
 /* Ends the calls that run with ERR_GONE and closes everything. NULL is fine. Replies stay valid until their stage_reply_finish. */
 void stage_destroy(struct stage *stage);
 

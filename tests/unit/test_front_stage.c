@@ -27,6 +27,7 @@
 
 /* A stage of the test's own: a thread that answers each connection with `serve`. */
 struct peer {
+	struct stage_links links;
 	char folder[64], path[80];
 	int listener;
 	pthread_t thread;
@@ -104,7 +105,7 @@ static struct peer *peer_start(void (*serve)(int fd))
 	peer->serve = serve;
 	assert_int_equal(pthread_create(&peer->thread, NULL, run_peer, peer), 0);
 	peer->loop = loop_create(&e);
-	peer->stage = stage_create(peer->loop, peer->path);
+	peer->stage = stage_create(peer->loop, peer->path, &peer->links);
 	return peer;
 }
 
@@ -215,6 +216,70 @@ static void test_good_calls(void **state)
 
 	(void)state;
 	in_coroutine(peer, do_good_calls);
+	peer_stop(peer);
+}
+
+/* --- many calls at once --- */
+
+static void *run_apart(void *arg)
+{
+	int fd = *(int *)arg;
+
+	free(arg);
+	serve_well(fd);
+	(void)close(fd);
+	return NULL;
+}
+
+/* Each connection in a thread of its own. */
+static void serve_apart(int fd)
+{
+	int *copy = util_alloc(sizeof(*copy));
+	pthread_t thread;
+
+	*copy = dup(fd);
+	assert_int_equal(pthread_create(&thread, NULL, run_apart, copy), 0);
+	(void)pthread_detach(thread);
+}
+
+#define AT_ONCE 8
+
+static void call_at_once(struct peer *peer)
+{
+	struct stage_reply *replies[AT_ONCE];
+	struct err e;
+
+	for (size_t i = 0; i < AT_ONCE; i++)
+		assert_int_equal(call(peer, "abc", &replies[i], &e), 0);
+	for (size_t i = 0; i < AT_ONCE; i++) {
+		free(stage_reply_take(replies[i]));
+		stage_reply_finish(replies[i]);
+	}
+}
+
+static void do_many(struct peer *peer)
+{
+	call_at_once(peer);
+	assert_int_equal(peer->links.n_idle, AT_ONCE);
+	call_at_once(peer);
+	assert_int_equal(peer->n_accepted, AT_ONCE); /* all are kept */
+	peer->links.n_idle += LIMIT_IDLE_IN_ALL;
+	call_at_once(peer);
+	assert_int_equal(peer->links.n_idle, LIMIT_IDLE_IN_ALL + LIMIT_STAGE_IDLE); /* other stages have most */
+	peer->links.n_idle -= LIMIT_IDLE_IN_ALL;
+	assert_int_equal(peer->n_accepted, AT_ONCE);
+}
+
+static void test_connections_are_kept(void **state)
+{
+	struct peer *peer = peer_start(serve_apart);
+	struct stage_links *links = &peer->links;
+
+	(void)state;
+	in_coroutine(peer, do_many);
+	stage_destroy(peer->stage);
+	peer->stage = NULL;
+	assert_int_equal(links->n_idle, 0);
 	peer_stop(peer);
 }
 
@@ -621,6 +686,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_good_calls),
+		cmocka_unit_test(test_connections_are_kept),
 		cmocka_unit_test(test_a_reply_that_is_not_read_takes_its_connection_along),
 		cmocka_unit_test(test_a_refusal_is_an_error),
 		cmocka_unit_test(test_bad_envelopes),
