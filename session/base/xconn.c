@@ -137,24 +137,12 @@ static void lose(struct xconn *x, const char *why)
 	x->tell = loop_at(x->loop, util_now_ms(), tell_lost, x);
 }
 
-/* What has been read needs no guard: a client that floods us with events must not cost us two system calls for each. */
-static xcb_generic_event_t *next_event(struct xconn *x)
+/* Hands out the events that are there. One guard for all: a client that floods us with events must not cost us two calls for each. */
+static void hand_out(struct xconn *x)
 {
-	xcb_generic_event_t *event = xcb_poll_for_queued_event(x->xcb);
-
-	if (event)
-		return event;
 	guard_begin();
-	event = xcb_poll_for_event(x->xcb);
-	guard_end();
-	return event;
-}
-
-/* Reads all that is there, hands out the events and wakes who waits for a reply. */
-static void pump(struct xconn *x)
-{
 	for (int n = 0; !x->lost; n++) {
-		xcb_generic_event_t *event = n < EVENTS_AT_ONCE ? next_event(x) : NULL;
+		xcb_generic_event_t *event = n < EVENTS_AT_ONCE ? xcb_poll_for_event(x->xcb) : NULL;
 
 		if (n == EVENTS_AT_ONCE)
 			pump_soon(x);
@@ -164,6 +152,13 @@ static void pump(struct xconn *x)
 		deliver(x, event);
 		free(event);
 	}
+	guard_end();
+}
+
+/* Reads all that is there, hands out the events and wakes who waits for a reply. */
+static void pump(struct xconn *x)
+{
+	hand_out(x);
 	if (x->lost)
 		return;
 	/* Only then: two waiters that woke each other for nothing would never sleep. */
