@@ -18,6 +18,7 @@ struct following {
 	struct display_follower follower;
 	int64_t interval_ms; /* between two frames */
 	int64_t next_ms;     /* not before */
+	int64_t look_ms;     /* then also without news: where a program has set the pointer is told by nobody */
 };
 
 /* --- the query --- */
@@ -94,9 +95,12 @@ static char *frame_text(const struct following *f, const struct display_parts *p
 	return text;
 }
 
-static bool is_due(const struct following *f)
+/* When the next frame is to be looked for. */
+static int64_t due_ms(const struct following *f)
 {
-	return f->stage->state == STAGE_IS_READY && util_now_ms() >= f->next_ms && display_follow_has_news(f->stage->display, &f->follower);
+	if (f->stage->state != STAGE_IS_READY)
+		return CO_FOREVER;
+	return display_follow_has_news(f->stage->display, &f->follower) ? f->next_ms : f->look_ms;
 }
 
 static int send_frame(struct following *f, struct err *e)
@@ -107,14 +111,15 @@ static int send_frame(struct following *f, struct err *e)
 	int rc;
 
 	/* Only when it has taken the last one: what it gets then is the newest. */
-	if (reader_wait_taken(&f->reader, e) < 0)
+	if (f->follower.has_picture && reader_wait_taken(&f->reader, e) < 0)
 		return -1;
-	if (!is_due(f))
+	if (util_now_ms() < due_ms(f))
 		return 0;
 	f->next_ms = util_now_ms() + f->interval_ms;
+	f->look_ms = util_now_ms() + f->reader.all->heartbeat_ms;
 	if (display_follow(f->stage->display, &f->follower, &parts, e) < 0) {
 		/* A display that does not answer may do so again; one that is gone ends the session. */
-		f->next_ms = util_now_ms() + LIMIT_X_WAIT_MS;
+		f->next_ms = f->look_ms = util_now_ms() + LIMIT_X_WAIT_MS;
 		return e->code == ERR_CANCELLED ? -1 : 0;
 	}
 	if (parts.n > 0)
@@ -147,9 +152,9 @@ static int run(struct following *f, struct err *e)
 	int rc = reader_send(&f->reader, hello, strlen(hello), e);
 
 	while (rc == 0 && !is_over(f->stage)) {
-		bool waits = f->stage->state == STAGE_IS_READY && display_follow_has_news(f->stage->display, &f->follower);
+		int64_t at_ms = due_ms(f);
 
-		rc = is_due(f) ? send_frame(f, e) : reader_wait_news(&f->reader, waits ? f->next_ms : CO_FOREVER, e);
+		rc = util_now_ms() >= at_ms ? send_frame(f, e) : reader_wait_news(&f->reader, at_ms, e);
 	}
 	return rc == 0 ? send_end(f, e) : -1;
 }

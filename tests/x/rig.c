@@ -142,7 +142,7 @@ static void read_all(int fd, void *out, size_t len)
 }
 
 /* One frame; malloced, NUL-terminated. */
-static char *read_frame(int fd, struct ipc_frame_head *head)
+char *rig_read_frame(int fd, struct ipc_frame_head *head)
 {
 	read_all(fd, head, sizeof(*head));
 	assert_true(head->length <= LIMIT_FRAME_BYTES);
@@ -155,7 +155,7 @@ static char *read_frame(int fd, struct ipc_frame_head *head)
 static json_t *read_json(int fd, uint16_t kind, bool *more)
 {
 	struct ipc_frame_head head;
-	auto_free char *text = read_frame(fd, &head);
+	auto_free char *text = rig_read_frame(fd, &head);
 
 	assert_int_equal(head.kind, kind);
 	*more = head.flags & LINK_MORE;
@@ -205,7 +205,7 @@ struct rig_reply rig_read_reply(int fd)
 	reply.status = (int)form_int(reply.envelope, "status", 0);
 	while (more) {
 		struct ipc_frame_head head;
-		auto_free char *data = read_frame(fd, &head);
+		auto_free char *data = rig_read_frame(fd, &head);
 
 		assert_int_equal(head.kind, LINK_DATA);
 		reply.body = util_realloc(reply.body, reply.len + head.length + 1);

@@ -42,6 +42,8 @@ int rig_connect(struct rig *rig);
 /* One, with the session opened and started over it. */
 int rig_open(struct rig *rig);
 
+/* The next frame: its bytes, malloced and NUL-terminated. */
+char *rig_read_frame(int fd, struct ipc_frame_head *head);
 void rig_send_frame(int fd, uint16_t kind, uint16_t flags, const void *data, size_t len);
 /* `query` (JSON) and `body` may be NULL. */
 void rig_send_call(int fd, const char *name, const char *role, const char *query, const char *body);
