@@ -9,7 +9,8 @@
  *
  * Nobody is to be led into the wrong click by this: it is for what is narrow. Where the pixels that go to and fro near a place make more
  * than BLINKS_WIDTH_PX by BLINKS_HEIGHT_PX, as when a button flips between two labels, each change counts. What is so small and flips (one
- * letter of a label, a dot) does not count, and a click may meet either of the two.
+ * letter of a label, a dot) does not count, and a click may meet either of the two. What fades, such as the caret of GTK 4, has more than two
+ * contents: each of them counts.
  */
 #ifndef DISPLAY_BLINKS_H
 #define DISPLAY_BLINKS_H
