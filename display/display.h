@@ -34,13 +34,11 @@ uint64_t display_frame(const struct display *display);
 /* Takes in what was drawn until now: display_frame and the two below know of it then. Errors of xconn_reply. */
 int display_update(struct display *display, struct err *e);
 
-/* Pixels on or close to the rectangle (native pixels; tiles.h says how close) changed in later frames than `since`. The pointer is none. */
+/* Pixels on or close to the rectangle (native pixels; tiles.h says how close) changed in later frames than `since`, other than by blinking
+ * (blinks.h says what that is). The pointer is none. */
 bool display_changed(const struct display *display, struct rect rect, uint64_t since);
 
-/* The same, but for what only blinks (blinks.h says what that is). */
-bool display_differs(const struct display *display, struct rect rect, uint64_t since);
-
-/* Somebody decides on a picture that he has got, and will ask display_differs: for a while all changes are taken in as they are drawn. */
+/* Somebody decides on a picture that he has got, and will ask display_changed: for a while all changes are taken in as they are drawn. */
 void display_attend(struct display *display);
 
 /* Where pixels changed in later frames than `since`: at most `max` rectangles of native pixels, from whole tiles. */

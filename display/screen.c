@@ -302,11 +302,6 @@ uint64_t display_frame(const struct display *display)
 
 bool display_changed(const struct display *display, struct rect rect, uint64_t since)
 {
-	return tiles_changed(&display->tiles, rect, since);
-}
-
-bool display_differs(const struct display *display, struct rect rect, uint64_t since)
-{
 	return blinks_changed(&display->blinks, rect, since);
 }
 

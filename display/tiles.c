@@ -74,11 +74,6 @@ bool tiles_changed(const struct tiles *tiles, struct rect rect, uint64_t since)
 	return false;
 }
 
-bool tiles_rows_changed(const struct tiles *tiles, int y, int height, uint64_t since)
-{
-	return tiles_changed(tiles, (struct rect){0, y, tiles->space.width_px, height}, since);
-}
-
 /* Rectangles of tiles that are being collected. */
 struct collection {
 	struct rect *list;

@@ -44,9 +44,6 @@ void tiles_mark(struct tiles *tiles, struct rect rect, uint64_t frame);
 /* A tile that the rectangle touches changed in a later frame than `since`. */
 bool tiles_changed(const struct tiles *tiles, struct rect rect, uint64_t since);
 
-/* The same for all tiles of `height` rows of pixels from `y`. */
-bool tiles_rows_changed(const struct tiles *tiles, int y, int height, uint64_t since);
-
 /*
  * Where the screen changed in later frames than `since`, as at most `max` (1 or more) rectangles of whole tiles, cut at the screen's edge;
  * returns how many. When there are more places than that, those that lie near each other share one.

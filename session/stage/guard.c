@@ -141,7 +141,7 @@ static int check_target(const struct stage *stage, const struct guard_picture *p
 	const struct rect around = {target->x - GUARD_NEAR_PX, target->y - GUARD_NEAR_PX, 2 * GUARD_NEAR_PX + 1, 2 * GUARD_NEAR_PX + 1};
 	uint64_t frame = frame_at(picture, target);
 
-	if (!display_differs(stage->display, around, frame))
+	if (!display_changed(stage->display, around, frame))
 		return 0;
 	return err_set(e, ERR_STALE_TARGET, target->path, "what is near this place has changed since frame %llu; the new picture is in observation",
 	               (unsigned long long)frame);
