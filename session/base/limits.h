@@ -23,6 +23,8 @@
 #define LIMIT_FRAME 9007199254740991          /* number of a frame that a caller can name */
 #define LIMIT_QUIET_MS 10000                  /* quiet_ms of an observation, at most */
 #define LIMIT_FAULTS 16                       /* faults that one refusal lists */
+#define LIMIT_STAGE_FREED_BYTES (16 * 1024 * 1024) /* memory that a stage keeps for the next picture */
+#define LIMIT_FRONT_FREED_BYTES (16 * 1024 * 1024) /* and the front for the next reply */
 #define LIMIT_STAGE_QUEUED_BYTES (64 * 1024 * 1024) /* answers that callers have not read; beyond it no more are made */
 #define LIMIT_STAGE_CONNECTIONS 64            /* connections that a stage accepts at once */
 #define LIMIT_PATH_POINTS 256                 /* points of a drag */

@@ -3,6 +3,7 @@
 #include "session/base/util.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -41,6 +42,13 @@ void util_die(const char *file, int line, const char *fmt, ...)
 	va_end(args);
 	(void)fputc('\n', stderr);
 	abort();
+}
+
+void util_keep_freed(int bytes)
+{
+	/* What malloc maps by itself goes back at once when it is freed, whatever the other says. */
+	(void)mallopt(M_MMAP_THRESHOLD, bytes);
+	(void)mallopt(M_TRIM_THRESHOLD, bytes);
 }
 
 void *util_alloc(size_t size)

@@ -46,6 +46,10 @@ void *util_realloc(void *ptr, size_t size);
 char *util_strdup(const char *text);
 char *util_printf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
+/* Up to so many bytes of freed memory stay with the process, for the next picture: the kernel takes longer to give fresh pages than we to fill
+ * them. */
+void util_keep_freed(int bytes);
+
 /* Milliseconds and microseconds of CLOCK_MONOTONIC: the only clock for durations and deadlines. */
 int64_t util_now_ms(void);
 int64_t util_now_us(void);

@@ -135,6 +135,7 @@ int main(int argc, char **argv)
 	struct err e;
 
 	log_init("glovebox-front", NULL);
+	util_keep_freed(LIMIT_FRONT_FREED_BYTES);
 	(void)signal(SIGPIPE, SIG_IGN);
 	if (argc == 3 && strcmp(argv[1], "--check-config") == 0) {
 		if (confine_enter_check(&confine_front, &e) == 0)

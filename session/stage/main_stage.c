@@ -10,6 +10,7 @@
 
 #include "sandbox/confine/confine.h"
 #include "session/base/ipc.h"
+#include "session/base/limits.h"
 #include "session/base/log.h"
 #include "session/base/util.h"
 #include "session/stage/calls.h"
@@ -66,6 +67,7 @@ int main(void)
 	int status;
 
 	log_init("glovebox-stage", NULL);
+	util_keep_freed(LIMIT_STAGE_FREED_BYTES);
 	(void)signal(SIGPIPE, SIG_IGN);
 	if (confine_enter(&confine_stage, &e) < 0 || ends_receive(&ends, CHILD_WARDEN, &e) < 0) {
 		log_err(LOG_ERROR, &e, "start");
