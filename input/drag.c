@@ -79,30 +79,36 @@ static int hear_begun(struct drags *drags, int64_t until_ms, struct err *e)
 	return 0;
 }
 
-static uint64_t frame_now(const struct drags *drags)
+static int look(const struct drags *drags, uint64_t *frame, struct err *e)
 {
-	return drags->ops->frame ? drags->ops->frame(drags->ops->arg) : 0;
+	*frame = 0;
+	return drags->ops->look ? drags->ops->look(drags->ops->arg, frame, e) : 0;
 }
 
-/* Whether a drag between windows may still begin, so long after the start and with this to add on a busy machine. */
-static bool may_begin(const struct drags *drags, int64_t since_ms, int64_t busy_ms)
+/* How long after the start a drag between windows may still begin: longer where nothing has been drawn since. */
+static int read_patience(const struct drags *drags, int64_t *patience_ms, struct err *e)
 {
-	bool shows_nothing = drags->ops->frame && drags->started_ms && frame_now(drags) == drags->started_frame;
+	uint64_t frame;
 
-	return drags->n_begun == drags->n_before && util_now_ms() < since_ms + (shows_nothing ? DRAG_LATE_MS : DRAG_BEGIN_MS) + busy_ms;
+	if (look(drags, &frame, e) < 0)
+		return -1;
+	*patience_ms = drags->ops->look && drags->started_ms && frame == drags->started_frame ? DRAG_LATE_MS : DRAG_BEGIN_MS;
+	return 0;
 }
 
 /* Nudges once, and again while a drag between windows may begin. */
 static int wait_begun(struct drags *drags, const struct end *end, int64_t busy_ms, struct err *e)
 {
 	int64_t since_ms = drags->started_ms ? drags->started_ms : util_now_ms();
-	int64_t pause_ms = DRAG_NUDGE_MS;
+	int64_t pause_ms = DRAG_NUDGE_MS, patience_ms, until_ms;
 
 	do {
-		if (nudge(drags, end, e) < 0 || hear_begun(drags, MIN(util_now_ms() + pause_ms, end->deadline_ms), e) < 0)
+		if (nudge(drags, end, e) < 0 || hear_begun(drags, MIN(util_now_ms() + pause_ms, end->deadline_ms), e) < 0 ||
+		    read_patience(drags, &patience_ms, e) < 0)
 			return -1;
 		pause_ms *= 2;
-	} while (may_begin(drags, since_ms, busy_ms) && util_now_ms() < end->deadline_ms);
+		until_ms = MIN(since_ms + patience_ms + busy_ms, end->deadline_ms);
+	} while (drags->n_begun == drags->n_before && util_now_ms() < until_ms);
 	return hear_begun(drags, MIN(end->end_ms, end->deadline_ms), e);
 }
 
@@ -159,10 +165,9 @@ int drag_see(struct drags *drags, struct pointer_point at, struct err *e)
 {
 	if (drags->started_ms || motion_distance(press_of(drags), at) < DRAG_START_PX)
 		return 0;
-	if (ask(drags, press_of(drags), e) < 0)
+	if (ask(drags, press_of(drags), e) < 0 || look(drags, &drags->started_frame, e) < 0)
 		return -1;
 	drags->started_ms = util_now_ms();
-	drags->started_frame = frame_now(drags);
 	return 0;
 }
 

@@ -3,6 +3,7 @@
 #include "input/input.h"
 
 #include <string.h>
+#include <sys/param.h>
 #include <xkbcommon/xkbcommon-keysyms.h>
 
 #include "input/drag.h"
@@ -16,6 +17,7 @@
 
 #define DRAG_DEFAULT_MS 300
 #define CAUSE_LIMIT_MS 1000
+#define CAUSE_BUSY_FACTOR 8 /* a page has as many times more what the window itself takes to answer */
 
 /*
  * What may move the focus inside a program, and how long the next key waits for it: since the cause, when something was drawn or nothing
@@ -34,7 +36,8 @@ struct input {
 	struct input_ops ops;
 	const struct cause *cause; /* what the next key has to wait for, or NULL */
 	int64_t caused_ms;
-	uint64_t caused_frame;     /* what was on the screen before it */
+	uint64_t caused_frame;     /* what was on the screen before what it draws, once it is looked at */
+	bool has_looked;
 	struct hands hands;
 	struct keyboard keyboard;
 	struct pointer pointer;
@@ -145,7 +148,41 @@ static void note_cause(struct input *input, const struct cause *cause)
 {
 	input->cause = cause;
 	input->caused_ms = util_now_ms();
-	input->caused_frame = input->ops.frame ? input->ops.frame(input->ops.arg) : 0;
+	input->has_looked = false;
+}
+
+/* What is on the screen before what was or will be pressed shows: what is drawn later counts as that. */
+static int look_before(struct input *input, struct err *e)
+{
+	if (input->has_looked || !input->ops.look)
+		return 0;
+	input->has_looked = true;
+	return input->ops.look(input->ops.arg, &input->caused_frame, e);
+}
+
+static bool is_plain_modifier(uint32_t keysym, bool *ctrl)
+{
+	*ctrl |= keysym == XKB_KEY_Control_L || keysym == XKB_KEY_Control_R;
+	return keysym == XKB_KEY_Shift_L || keysym == XKB_KEY_Shift_R || keysym == XKB_KEY_Control_L || keysym == XKB_KEY_Control_R;
+}
+
+/* Chords that edit in every toolkit and browser and never move the focus: what follows them is read after them. Not ctrl+v: some programs
+ * go on reading keys while they fetch what is pasted. */
+static bool is_edit(const struct chord *chord)
+{
+	static const uint32_t plain[] = {XKB_KEY_a, XKB_KEY_c, XKB_KEY_x, XKB_KEY_z, XKB_KEY_BackSpace, XKB_KEY_Delete};
+	static const uint32_t shifted[] = {XKB_KEY_Left, XKB_KEY_Right, XKB_KEY_Up, XKB_KEY_Down, XKB_KEY_Home, XKB_KEY_End};
+	const uint32_t last = chord->keys[chord->n - 1].keysym;
+	bool ctrl = false, edits = false;
+
+	for (size_t i = 0; i + 1 < chord->n; i++)
+		if (!is_plain_modifier(chord->keys[i].keysym, &ctrl))
+			return false;
+	for (size_t i = 0; i < ARRAY_LEN(plain); i++)
+		edits |= chord->n == 2 && last == plain[i];
+	for (size_t i = 0; i < ARRAY_LEN(shifted); i++)
+		edits |= last == shifted[i];
+	return ctrl && edits;
 }
 
 static bool is_shortcut(const struct chord *chord)
@@ -153,35 +190,52 @@ static bool is_shortcut(const struct chord *chord)
 	for (size_t i = 0; i < chord->n; i++) {
 		uint32_t keysym = chord->keys[i].keysym;
 
-		if (keynames_is_modifier(keysym) && keysym != XKB_KEY_Shift_L && keysym != XKB_KEY_Shift_R)
+		if (keysym >= XKB_KEY_F1 && keysym <= XKB_KEY_F35)
 			return true;
+		if (keynames_is_modifier(keysym) && keysym != XKB_KEY_Shift_L && keysym != XKB_KEY_Shift_R)
+			return !is_edit(chord);
 	}
 	return false;
 }
 
+/* Waits until the screen shows what came of the cause and is quiet; busy_ms longer on a machine that is busy. */
+static int wait_shown(struct input *input, const struct cause *cause, int64_t busy_ms, struct err *e)
+{
+	int64_t since_ms = input->caused_ms + MIN(busy_ms, CAUSE_LIMIT_MS);
+	uint64_t frame = input->caused_frame;
+
+	while (util_now_ms() < since_ms + (frame != input->caused_frame ? cause->seen_ms : cause->unseen_ms))
+		if (input->ops.wait_quiet(input->ops.arg, cause->quiet_ms, input->caused_ms + CAUSE_LIMIT_MS, e) < 0 ||
+		    input->ops.look(input->ops.arg, &frame, e) < 0)
+			return -1;
+	return 0;
+}
+
 /*
- * Called at the start of every action of the keyboard. After a click or a shortcut it waits until the active window has read it, and until
- * the screen shows what came of it and is quiet. A browser moves its focus when its page has had the event, of which a ping knows
- * nothing and which takes long while the page loads; what is typed before goes to the old place.
+ * Called at the start of every action of the keyboard. After a click or a shortcut it waits until the window with the focus has read it, and
+ * until the screen shows what came of it. A browser moves its focus when its page has had the event, of which a ping knows nothing and
+ * which takes long while the page loads; what is typed before goes to the old place. A window that speaks no ping is of a program that
+ * reads its events one by one: there the order in which they were sent is enough.
  */
 static int settle_focus(struct input *input, struct err *e)
 {
 	const struct cause *cause = input->cause;
-	bool seen = false;
+	struct ping_target target;
+	int64_t asked_ms;
 
 	if (pointer_confirm(&input->pointer, e) < 0)
 		return -1;
 	input->cause = NULL;
 	if (!cause)
 		return 0;
-	if (keyboard_drain(&input->keyboard, e) < 0)
+	if (look_before(input, e) < 0 || ping_aim(&input->keyboard.ping, &target, e) < 0)
 		return -1;
-	while (input->ops.frame && util_now_ms() < input->caused_ms + (seen ? cause->seen_ms : cause->unseen_ms)) {
-		if (input->ops.wait_quiet(input->ops.arg, cause->quiet_ms, input->caused_ms + CAUSE_LIMIT_MS, e) < 0)
-			return -1;
-		seen = input->ops.frame(input->ops.arg) != input->caused_frame;
-	}
-	return 0;
+	if (target.window && !target.answers)
+		return 0;
+	asked_ms = util_now_ms();
+	if (ping_wait(&input->keyboard.ping, &target, e) < 0)
+		return -1;
+	return input->ops.look ? wait_shown(input, cause, CAUSE_BUSY_FACTOR * (util_now_ms() - asked_ms), e) : 0;
 }
 
 /* The chord of "keys", about to be pressed. */
@@ -189,9 +243,10 @@ static int begin_chord(struct input *input, const json_t *args, struct chord *ch
 {
 	if (chord_of(args, "keys", chord, e) < 0 || settle_focus(input, e) < 0)
 		return -1;
-	if (is_shortcut(chord))
-		note_cause(input, &SHORTCUT);
-	return 0;
+	if (!is_shortcut(chord))
+		return 0;
+	note_cause(input, &SHORTCUT);
+	return look_before(input, e);
 }
 
 /* The place that an action names, in *at; NULL for none, which is where the pointer is. */

@@ -13,8 +13,8 @@ struct input;
 
 /* What the stage lends: hands do not see. */
 struct input_ops {
-	/* Grows whenever something is drawn. */
-	uint64_t (*frame)(void *arg);
+	/* Takes in what was drawn until now; *frame has grown if that was anything since the last look. */
+	int (*look)(void *arg, uint64_t *frame, struct err *e);
 	/* Waits until nothing was drawn for quiet_ms, at most until deadline_ms; 0 in both cases. */
 	int (*wait_quiet)(void *arg, int quiet_ms, int64_t deadline_ms, struct err *e);
 	void *arg;

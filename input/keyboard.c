@@ -167,13 +167,6 @@ static void press(struct keyboard *keyboard, uint8_t keycode, uint32_t keysym, u
 		grip->keycodes[grip->n++] = keycode;
 }
 
-int keyboard_drain(struct keyboard *keyboard, struct err *e)
-{
-	struct ping_target active;
-
-	return ping_aim(&keyboard->ping, &active, e) < 0 ? -1 : ping_wait(&keyboard->ping, &active, e);
-}
-
 int keyboard_press(struct keyboard *keyboard, const struct chord *chord, struct grip *grip, struct err *e)
 {
 	struct found found[LIMIT_CHORD_KEYS];

@@ -53,9 +53,6 @@ int keyboard_bind(struct keyboard *keyboard, const struct slots *before, struct 
 /* Says that strokes of slots were sent to the target. */
 void keyboard_note_unread(struct keyboard *keyboard);
 
-/* Waits until the active window has read what was sent. Errors as ping_wait. */
-int keyboard_drain(struct keyboard *keyboard, struct err *e);
-
 /*
  * Presses the keys of a chord, in order, each with Shift where it needs it; modifiers that are held already are left alone. *grip is what
  * has to be let go. Nothing is pressed on failure: ERR_CONFLICT for a key that is held already or a modifier that the layout does not

@@ -189,9 +189,14 @@ static int open_display(struct stage *stage, int64_t deadline_ms, struct err *e)
 	return 0;
 }
 
-static uint64_t frame(void *arg)
+static int look(void *arg, uint64_t *frame, struct err *e)
 {
-	return display_frame(((struct stage *)arg)->display);
+	struct display *display = ((struct stage *)arg)->display;
+
+	if (display_update(display, e) < 0)
+		return -1;
+	*frame = display_frame(display);
+	return 0;
 }
 
 static int wait_quiet(void *arg, int quiet_ms, int64_t deadline_ms, struct err *e)
@@ -207,7 +212,7 @@ static int open_parts(struct stage *stage, struct err *e)
 	int64_t deadline_ms = util_now_ms() + LIMIT_START_MS;
 	const struct apps_ops ops = {
 		.init_gone = on_init_gone, .arg = stage, .exec_ms = form_int(json_object_get(stage->spec, "limits"), "exec_ms", 0)};
-	const struct input_ops input_ops = {.frame = frame, .wait_quiet = wait_quiet, .arg = stage};
+	const struct input_ops input_ops = {.look = look, .wait_quiet = wait_quiet, .arg = stage};
 
 	if (open_display(stage, deadline_ms, e) < 0 || display_create(&stage->display, &stage->x, stage->ends.native, e) < 0 ||
 	    display_wait_ready(stage->display, deadline_ms, e) < 0 || input_create(&stage->input, &stage->x, &input_ops, e) < 0)

@@ -46,3 +46,17 @@ def test_text_after_a_shortcut_goes_where_the_shortcut_leads(desktop):
     for _ in range(3):
         for page, title in (("about:license", "Licenses"), ("about:buildconfig", "Build Configuration")):
             assert go(desktop, page, title, 20), desktop.windows()
+
+
+def test_text_after_a_chord_that_edits(make_session):
+    """No wait between them, and still in their order."""
+    session = make_session("desktop")
+    session.run("sh", "-c", "cat >two.html", stdin=PAGE)
+    session.do("launch", app="firefox", args=["file:///home/user/two.html"])
+    left, top, _, _ = until(lambda: box(session.shot(), A))
+    session.act({"action": "click", "x": left + 10, "y": top + 30}, {"action": "type", "text": "first"})
+    for i in range(ROUNDS):
+        session.act({"action": "key", "keys": "ctrl+a"}, {"action": "type", "text": f"a{i}"}, {"action": "key", "keys": "ctrl+shift+Home"},
+                    {"action": "key", "keys": "ctrl+x"}, {"action": "type", "text": f"b{i} c"}, {"action": "key", "keys": "ctrl+backspace"},
+                    {"action": "type", "text": "d"})
+        until(lambda: any(window["title"].startswith(f"b{i} d|") for window in session.windows()))
