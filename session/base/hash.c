@@ -14,6 +14,17 @@ void hash_sha256(const void *data, size_t len, uint8_t out[HASH_BYTES])
 		DIE("SHA-256 does not work");
 }
 
+bool hash_same(const uint8_t a[HASH_BYTES], const uint8_t b[HASH_BYTES])
+{
+	uint64_t x[HASH_BYTES / sizeof(uint64_t)], y[HASH_BYTES / sizeof(uint64_t)], difference = 0;
+
+	memcpy(x, a, sizeof(x));
+	memcpy(y, b, sizeof(y));
+	for (size_t i = 0; i < ARRAY_LEN(x); i++)
+		difference |= x[i] ^ y[i];
+	return difference == 0;
+}
+
 static unsigned int digit(char c)
 {
 	return (unsigned int)(c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10);

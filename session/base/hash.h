@@ -11,6 +11,9 @@
 
 void hash_sha256(const void *data, size_t len, uint8_t out[HASH_BYTES]);
 
+/* Are they the same? In constant time: it does not tell where they differ. */
+bool hash_same(const uint8_t a[HASH_BYTES], const uint8_t b[HASH_BYTES]);
+
 /* Reads a hash from its 64 hexadecimal digits, small or large. False when it is none, also for NULL; out is untouched then. */
 bool hash_from_hex(const char *hex, uint8_t out[HASH_BYTES]);
 

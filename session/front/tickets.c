@@ -2,7 +2,6 @@
 /* Tickets. Looked up as tokens are: compared with every hash that there is. */
 #include "session/front/tickets.h"
 
-#include <gnutls/crypto.h>
 #include <string.h>
 
 #include "session/base/hash.h"
@@ -116,7 +115,7 @@ bool tickets_take(struct tickets *tickets, const char *text, int64_t now_ms, str
 	hash_sha256(signs, sizeof(signs), hash);
 	found = tickets->n_entries;
 	for (size_t i = 0; i < tickets->n_entries; i++)
-		if (gnutls_memcmp(tickets->entries[i].hash, hash, sizeof(hash)) == 0)
+		if (hash_same(tickets->entries[i].hash, hash))
 			found = i;
 	if (found == tickets->n_entries)
 		return false;

@@ -3,7 +3,6 @@
 #include "session/front/tokens.h"
 
 #include <ctype.h>
-#include <gnutls/crypto.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -198,7 +197,7 @@ bool tokens_find(const struct tokens *tokens, const char *token, struct identity
 
 	hash_text(token, hash);
 	for (size_t i = 0; i < tokens->n_entries; i++)
-		if (gnutls_memcmp(tokens->entries[i].hash, hash, sizeof(hash)) == 0)
+		if (hash_same(tokens->entries[i].hash, hash))
 			found = &tokens->entries[i];
 	if (!found || has_expired(found))
 		return false;
@@ -300,7 +299,7 @@ int tokens_trade(struct tokens *tokens, const char *code, char **token, int64_t 
 	if (!may_try(tokens))
 		return err_set(e, ERR_LIMIT, NULL, "too many wrong codes; one try a second is allowed now");
 	hash_code(code, hash);
-	if (gnutls_memcmp(hash, tokens->code_hash, sizeof(hash)) != 0 || tokens->code_until_ms <= store_now_ms()) {
+	if (!hash_same(hash, tokens->code_hash) || tokens->code_until_ms <= store_now_ms()) {
 		tokens->tries--;
 		return err_set(e, ERR_UNAUTHORIZED, "/code", "this code is wrong, was used already or is older than five minutes");
 	}

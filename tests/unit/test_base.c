@@ -568,6 +568,12 @@ static void test_hashes(void **state)
 	assert_false(hash_from_hex("", read));
 	assert_false(hash_from_hex(NULL, read));
 	assert_memory_equal(read, hash, sizeof(hash));
+	assert_true(hash_same(read, hash));
+	for (size_t i = 0; i < 8 * sizeof(read); i++) {
+		read[i / 8] ^= (uint8_t)(1U << i % 8);
+		assert_false(hash_same(read, hash));
+		read[i / 8] ^= (uint8_t)(1U << i % 8);
+	}
 }
 
 int main(void)
