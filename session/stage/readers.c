@@ -37,7 +37,7 @@ int reader_wait_taken(struct reader *reader, struct err *e)
 	return call_stream_wait_taken(reader->call, reader->all->patience_ms, e);
 }
 
-int reader_send(struct reader *reader, const char *text, size_t len, struct err *e)
+static int send_pieces(struct reader *reader, const char *text, size_t len, struct err *e)
 {
 	for (size_t at = 0, n; at < len; at += n) {
 		n = MIN(len - at, (size_t)LIMIT_STREAM_QUEUED_BYTES);
@@ -47,6 +47,28 @@ int reader_send(struct reader *reader, const char *text, size_t len, struct err 
 	}
 	reader->sent_ms = util_now_ms();
 	return 0;
+}
+
+void reader_hold(struct reader *reader, size_t len)
+{
+	reader->all->held += len;
+}
+
+void reader_let_go(struct reader *reader, size_t len)
+{
+	reader->all->held -= len;
+	if (len > LIMIT_STREAM_SMALL_BYTES)
+		co_signal(&reader->all->news);
+}
+
+int reader_send(struct reader *reader, const char *text, size_t len, struct err *e)
+{
+	int rc;
+
+	reader_hold(reader, len);
+	rc = send_pieces(reader, text, len, e);
+	reader_let_go(reader, len);
+	return rc;
 }
 
 int reader_wait_news(struct reader *reader, int64_t until_ms, struct err *e)

@@ -12,6 +12,7 @@
 struct readers {
 	int64_t heartbeat_ms, patience_ms;
 	size_t n;
+	size_t held;          /* bytes of what is being made for them, and sent to them */
 	bool finished;        /* nothing more will come */
 	struct co_event news; /* signalled when something may be to be sent, and when it is finished */
 	struct co_event left;
@@ -33,11 +34,17 @@ int reader_begin(struct readers *all, struct call *call, struct reader *reader, 
 void reader_end(struct reader *reader, bool whole);
 
 /*
- * Waits for room, which is done before each piece of what is sent, too; or until all that was sent is on its way to the reader, and nothing
+ * Waits for room; or until all that was sent is on its way to the reader, and nothing
  * waits for it that would be old when it comes. Errors: ERR_TIMEOUT when it takes nothing for patience_ms, ERR_CANCELLED when it has left.
  */
 int reader_wait_room(struct reader *reader, struct err *e);
 int reader_wait_taken(struct reader *reader, struct err *e);
+
+/* So many bytes are held for it, and no longer: that is news when they are more than LIMIT_STREAM_SMALL_BYTES. */
+void reader_hold(struct reader *reader, size_t len);
+void reader_let_go(struct reader *reader, size_t len);
+
+/* Sends it in pieces, between which it may have to wait; until it returns the text counts as held. Errors as above. */
 int reader_send(struct reader *reader, const char *text, size_t len, struct err *e);
 
 /* Waits for news, at most until until_ms (monotonic); sends the comment when it is due. Errors as above. */

@@ -11,6 +11,7 @@
 
 #define MAX_FPS "30"
 #define TILE_BYTES 128 /* of the text of one, without its data */
+#define PIXEL_BYTES 4  /* of one, raw in Base64; no format has more */
 
 struct following {
 	struct stage *stage;
@@ -95,17 +96,51 @@ static char *frame_text(const struct following *f, const struct display_parts *p
 	return text;
 }
 
+/* That a frame can have. */
+static size_t most_bytes(const struct following *f)
+{
+	const struct display_request *request = &f->follower.request;
+
+	return (size_t)request->out_width * (size_t)request->out_height * PIXEL_BYTES;
+}
+
+/* A large frame is not made while those of others take the memory for it; the first always has it. */
+static bool has_memory(const struct following *f)
+{
+	size_t most = most_bytes(f), held = f->stage->readers.held;
+
+	return most <= LIMIT_STREAM_SMALL_BYTES || held == 0 || held + most <= LIMIT_STREAM_FRAMES_BYTES;
+}
+
 /* When the next frame is to be looked for. */
 static int64_t due_ms(const struct following *f)
 {
-	if (f->stage->state != STAGE_IS_READY)
+	if (f->stage->state != STAGE_IS_READY || !has_memory(f))
 		return CO_FOREVER;
 	return display_follow_has_news(f->stage->display, &f->follower) ? f->next_ms : f->look_ms;
 }
 
-static int send_frame(struct following *f, struct err *e)
+/* The text of what has changed, malloced; NULL: nothing has, or the display does not say now. -1 when the call is over. */
+static int make_frame(struct following *f, char **text, size_t *len, struct err *e)
 {
 	struct display_parts parts;
+
+	*text = NULL;
+	f->next_ms = util_now_ms() + f->interval_ms;
+	f->look_ms = util_now_ms() + f->reader.all->heartbeat_ms;
+	if (display_follow(f->stage->display, &f->follower, &parts, e) < 0) {
+		/* A display that does not answer may do so again; one that is gone ends the session. */
+		f->next_ms = f->look_ms = util_now_ms() + LIMIT_X_WAIT_MS;
+		return e->code == ERR_CANCELLED ? -1 : 0;
+	}
+	if (parts.n > 0)
+		*text = frame_text(f, &parts, len);
+	display_parts_finish(&parts);
+	return 0;
+}
+
+static int send_frame(struct following *f, struct err *e)
+{
 	auto_free char *text = NULL;
 	size_t len = 0;
 	int rc;
@@ -115,18 +150,10 @@ static int send_frame(struct following *f, struct err *e)
 		return -1;
 	if (util_now_ms() < due_ms(f))
 		return 0;
-	f->next_ms = util_now_ms() + f->interval_ms;
-	f->look_ms = util_now_ms() + f->reader.all->heartbeat_ms;
-	if (display_follow(f->stage->display, &f->follower, &parts, e) < 0) {
-		/* A display that does not answer may do so again; one that is gone ends the session. */
-		f->next_ms = f->look_ms = util_now_ms() + LIMIT_X_WAIT_MS;
-		return e->code == ERR_CANCELLED ? -1 : 0;
-	}
-	if (parts.n > 0)
-		text = frame_text(f, &parts, &len);
-	display_parts_finish(&parts);
-	rc = text ? reader_send(&f->reader, text, len, e) : 0;
-	return rc;
+	reader_hold(&f->reader, most_bytes(f));
+	rc = make_frame(f, &text, &len, e);
+	reader_let_go(&f->reader, most_bytes(f));
+	return rc == 0 && text ? reader_send(&f->reader, text, len, e) : rc;
 }
 
 static int send_end(struct following *f, struct err *e)

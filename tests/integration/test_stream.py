@@ -48,6 +48,12 @@ class Check:
         return picture
 
 
+def memory(session):
+    """Of the session's stage, in KiB."""
+    with open(f"/proc/{jail.part(session.id, 'glovebox-stage')}/status", encoding="ascii") as file:
+        return int(re.search(r"VmRSS:\s+(\d+) kB", file.read())[1])
+
+
 def change(session, random_):
     """Something that changes the screen, the pointer, or nothing."""
     x, y = random_.randrange(1280), random_.randrange(800)
@@ -282,6 +288,21 @@ def test_readers_that_do_not_read(server, make_session):
         thread.join()
     assert difference(reader.picture, picture) is None
     assert n_frames < 10 < len(events[0])
+
+
+def test_the_largest_frames(session):
+    """Readers that ask for as much as there is and take none of it: others are told all the same, and none of it is made for the next ones."""
+    before = memory(session)
+    with contextlib.ExitStack() as stack:
+        for _ in range(8):
+            stack.enter_context(Mirror(session.agent, session, "?format=raw&space=4096x4096", receive_bytes=4096))
+        mirror = stack.enter_context(Mirror(session.agent, session))
+        mirror.next()
+        for x in range(100, 1100, 100):
+            session.do("move", x=x, y=x // 2)
+            mirror.next()
+        Check(session, "", mirror).catch_up()
+        assert memory(session) - before < 300 * 1024
 
 
 def test_readers_that_leave_in_the_middle(session):
