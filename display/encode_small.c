@@ -51,16 +51,16 @@ static void on_flush(png_structp png)
  * Everything that may jump out. The filters are chosen as for the fast encoder: on desktops that saves more than libpng's own choice, and
  * so does zlib's usual strategy, since it is made for what repeats.
  */
-static void write_image(png_structp png, png_infop info, const struct image *image)
+static void write_image(png_structp png, png_infop info, const struct image *image, struct filter *filter)
 {
 	static const int filters[FILTER_N_KINDS] = {
-		[FILTER_NONE] = PNG_FILTER_NONE, [FILTER_SUB] = PNG_FILTER_SUB, [FILTER_UP] = PNG_FILTER_UP};
+		[FILTER_NONE] = PNG_FILTER_NONE, [FILTER_SUB] = PNG_FILTER_SUB, [FILTER_UP] = PNG_FILTER_UP, [FILTER_PAETH] = PNG_FILTER_PAETH};
 
 	png_set_IHDR(png, info, (png_uint_32)image->width, (png_uint_32)image->height, 8, PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE,
 	             PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
 	png_set_compression_level(png, Z_BEST_COMPRESSION);
 	png_set_compression_strategy(png, Z_DEFAULT_STRATEGY);
-	png_set_filter(png, PNG_FILTER_TYPE_BASE, PNG_FILTER_NONE | PNG_FILTER_SUB | PNG_FILTER_UP);
+	png_set_filter(png, PNG_FILTER_TYPE_BASE, PNG_FILTER_NONE | PNG_FILTER_SUB | PNG_FILTER_UP | PNG_FILTER_PAETH);
 	png_write_info(png, info);
 	/* A pixel 0xXXRRGGBB lies in memory as B, G, R, X. */
 	png_set_bgr(png);
@@ -70,7 +70,7 @@ static void write_image(png_structp png, png_infop info, const struct image *ima
 
 		/* For the first row it knows all filters that will be needed, else it is not prepared for them. */
 		if (y > 0)
-			png_set_filter(png, PNG_FILTER_TYPE_BASE, filters[filter_choose(row, image_row(image, y - 1), image->width)]);
+			png_set_filter(png, PNG_FILTER_TYPE_BASE, filters[filter_choose(filter, row, image_row(image, y - 1))]);
 		png_write_row(png, (png_const_bytep)row);
 	}
 	png_write_end(png, NULL);
@@ -81,19 +81,23 @@ int encode_png_small(const struct image *image, int quality, char **bytes, size_
 	struct output out = {.size = 256 * 1024};
 	png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, on_error, on_warning);
 	png_infop info = png ? png_create_info_struct(png) : NULL;
+	struct filter filter;
 
 	(void)quality;
 	if (!info)
 		DIE("libpng does not start");
 	out.bytes = util_alloc(out.size);
+	filter_init(&filter, image->width);
 	png_set_write_fn(png, &out, on_write, on_flush);
 	if (setjmp(png_jmpbuf(png))) {
 		png_destroy_write_struct(&png, &info);
+		filter_finish(&filter);
 		free(out.bytes);
 		return err_set(e, ERR_INTERNAL, NULL, "the picture could not be encoded");
 	}
-	write_image(png, info, image);
+	write_image(png, info, image, &filter);
 	png_destroy_write_struct(&png, &info);
+	filter_finish(&filter);
 	*bytes = out.bytes;
 	*len = out.len;
 	return 0;

@@ -5,6 +5,7 @@
 #include "display/filter.h"
 
 #include <libdeflate.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/param.h>
 #ifdef __SSE2__
@@ -15,10 +16,30 @@
 
 #define OPAQUE 0xFFFFFFU
 #define ADLER_BASE 65521U
-#define SOFT 40 /* difference of two pixels, all colours together, below which it is the better one to write: measured on desktops */
+/*
+ * The difference of two pixels, all colours together, below which it is the better one to write; and the same where nearly all pixels
+ * differ, so that nothing repeats. Measured on desktops and photographs.
+ */
+#define SOFT 40U
+#define SOFT_PHOTO 100U
 
 /* Four pixels; arithmetic is byte by byte. */
 typedef uint8_t pixels4 __attribute__((vector_size(16)));
+
+static inline pixels4 load(const uint32_t *pixels)
+{
+	pixels4 four;
+
+	memcpy(&four, pixels, sizeof(four));
+	return four;
+}
+
+/* Without their uppermost bytes. */
+static inline void store(uint32_t *pixels, pixels4 four)
+{
+	four &= load((const uint32_t[4]){OPAQUE, OPAQUE, OPAQUE, OPAQUE});
+	memcpy(pixels, &four, sizeof(four));
+}
 
 static uint32_t difference(uint32_t a, uint32_t b)
 {
@@ -28,17 +49,10 @@ static uint32_t difference(uint32_t a, uint32_t b)
 /* Each byte less the one of the same colour in `other`. */
 static void subtract(const uint32_t *row, const uint32_t *other, uint32_t *out, int n)
 {
-	const uint32_t opaque[4] = {OPAQUE, OPAQUE, OPAQUE, OPAQUE};
-	pixels4 mask, a, b;
 	int i = 0;
 
-	memcpy(&mask, opaque, sizeof(mask));
-	for (; i + 4 <= n; i += 4) {
-		memcpy(&a, row + i, sizeof(a));
-		memcpy(&b, other + i, sizeof(b));
-		a = (a - b) & mask;
-		memcpy(out + i, &a, sizeof(a));
-	}
+	for (; i + 4 <= n; i += 4)
+		store(out + i, load(row + i) - load(other + i));
 	for (; i < n; i++)
 		out[i] = difference(row[i], other[i]);
 }
@@ -65,6 +79,7 @@ void filter_init(struct filter *filter, int width)
 
 	*filter = (struct filter){.width = width,
 	                          .memory = util_alloc(FILTER_ROWS * width_px * sizeof(uint32_t)),
+	                          .scratch = util_alloc(width_px * sizeof(uint32_t)),
 	                          .zeros = util_zalloc(width_px * sizeof(uint32_t)),
 	                          .packed = util_alloc(1 + 3 * width_px)};
 	filter->zeros_adler = row_adler(filter, FILTER_UP, filter->zeros);
@@ -73,6 +88,7 @@ void filter_init(struct filter *filter, int width)
 void filter_finish(struct filter *filter)
 {
 	free(filter->memory);
+	free(filter->scratch);
 	free(filter->zeros);
 	free(filter->packed);
 	*filter = (struct filter){0};
@@ -130,33 +146,113 @@ static struct unlike measure(const uint32_t *row, const uint32_t *other, int n)
 
 #endif
 
+static inline pixels4 pick(pixels4 mask, pixels4 yes, pixels4 no)
+{
+	return (yes & mask) | (no & ~mask);
+}
+
+#ifdef __SSE2__
+
+/* The compiler does not find these instructions by itself. */
+static inline pixels4 distance(pixels4 a, pixels4 b)
+{
+	return (pixels4)_mm_or_si128(_mm_subs_epu8((__m128i)a, (__m128i)b), _mm_subs_epu8((__m128i)b, (__m128i)a));
+}
+
+static inline pixels4 at_most(pixels4 a, pixels4 b)
+{
+	return (pixels4)_mm_cmpeq_epi8(_mm_min_epu8((__m128i)a, (__m128i)b), (__m128i)a);
+}
+
+#else
+
+static inline pixels4 distance(pixels4 a, pixels4 b)
+{
+	return pick((pixels4)(a > b), a - b, b - a);
+}
+
+static inline pixels4 at_most(pixels4 a, pixels4 b)
+{
+	return (pixels4)(a <= b);
+}
+
+#endif
+
 /*
- * Drawn things repeat, and do so best as they are. Where neighbours differ everywhere but by little, as in a photograph or a gradient,
+ * 9.4: of left, above and left above, the one that is nearest to left + above - left above. When both differ from the last one in the
+ * same direction, it is not the last one; else its distance is that of the other two's.
+ */
+static inline pixels4 paeth(pixels4 left, pixels4 above, pixels4 corner)
+{
+	pixels4 to_left = distance(above, corner), to_above = distance(left, corner);
+	pixels4 to_corner = distance(to_left, to_above) | ~(at_most(above, corner) ^ at_most(left, corner));
+
+	return pick(at_most(to_left, to_above) & at_most(to_left, to_corner), left, pick(at_most(to_above, to_corner), above, corner));
+}
+
+/* `n` is 5 or more. The last four pixels may be done twice. */
+static void subtract_paeth_wide(const uint32_t *row, const uint32_t *above, uint32_t *out, int n)
+{
+	out[0] = difference(row[0], above[0]);
+	for (int i = 1; i < n; i += 4) {
+		int at = MIN(i, n - 4);
+
+		store(out + at, load(row + at) - paeth(load(row + at - 1), load(above + at), load(above + at - 1)));
+	}
+}
+
+static void subtract_paeth(const uint32_t *row, const uint32_t *above, uint32_t *out, int n)
+{
+	uint32_t wide[3][5] = {0};
+
+	if (n >= 5) {
+		subtract_paeth_wide(row, above, out, n);
+		return;
+	}
+	memcpy(wide[0], row, (size_t)n * sizeof(*row));
+	memcpy(wide[1], above, (size_t)n * sizeof(*row));
+	subtract_paeth_wide(wide[0], wide[1], wide[2], 5);
+	memcpy(out, wide[2], (size_t)n * sizeof(*row));
+}
+
+static bool is_soft(const struct unlike *unlike, int n)
+{
+	return unlike->sum < (4 * unlike->pixels > 3 * (uint32_t)n ? SOFT_PHOTO : SOFT) * unlike->pixels;
+}
+
+/*
+ * Drawn things repeat, and do so best as they are. Where neighbours differ by little, as in a gradient, or everywhere, as in a photograph,
  * their differences are fewer than their colours.
  */
-enum filter_kind filter_choose(const uint32_t *row, const uint32_t *above, int n)
+enum filter_kind filter_choose(struct filter *filter, const uint32_t *row, const uint32_t *above)
 {
+	const int n = filter->width;
 	struct unlike left, up = {0};
 
 	if (above) {
 		up = measure(row, above, n);
 		if (up.pixels == 0)
 			return FILTER_UP;
-		if (up.sum >= SOFT * up.pixels)
+		if (!is_soft(&up, n))
 			return FILTER_NONE;
 	}
 	left = measure(row + 1, row, n - 1);
-	if (above && up.sum <= left.sum)
-		return FILTER_UP;
-	return left.sum < SOFT * left.pixels ? FILTER_SUB : FILTER_NONE;
+	if (!above)
+		return is_soft(&left, n) ? FILTER_SUB : FILTER_NONE;
+	subtract_paeth(row, above, filter->scratch, n);
+	if (measure(filter->scratch, filter->zeros, n).sum < MIN(up.sum, left.sum))
+		return FILTER_PAETH;
+	return up.sum <= left.sum ? FILTER_UP : FILTER_SUB;
 }
 
 /* A row that is not as the one above it. */
 static uint32_t add_row(struct filter *filter, int y, const uint32_t *row, const uint32_t *above, uint32_t *out)
 {
-	enum filter_kind kind = filter_choose(row, above, filter->width);
+	enum filter_kind kind = filter_choose(filter, row, above);
 
-	if (kind == FILTER_SUB) {
+	if (kind == FILTER_PAETH) {
+		subtract_paeth(row, above, out, filter->width);
+	} else if (kind == FILTER_SUB) {
 		out[0] = row[0] & OPAQUE;
 		subtract(row + 1, row, out + 1, filter->width - 1);
 	} else {

@@ -12,11 +12,12 @@
 
 #define FILTER_ROWS 32 /* at most, in a stripe */
 
-enum filter_kind { FILTER_NONE, FILTER_SUB, FILTER_UP, FILTER_N_KINDS };
+/* As they are written; the third one of PNG, an average, is never better by much. */
+enum filter_kind { FILTER_NONE = 0, FILTER_SUB = 1, FILTER_UP = 2, FILTER_PAETH = 4, FILTER_N_KINDS };
 
 struct filter {
 	int width, n_rows;
-	uint32_t *memory;
+	uint32_t *memory, *scratch;         /* rows of a stripe, and one */
 	uint32_t *zeros;                    /* the row that is as the one above it */
 	uint8_t *packed;                    /* one row as bytes */
 	uint8_t kinds[FILTER_ROWS];         /* enum filter_kind: the byte before each row */
@@ -35,8 +36,8 @@ static inline size_t filter_row_bytes(const struct filter *filter)
 	return 1 + 3 * (size_t)filter->width;
 }
 
-/* How a row of `n` pixels takes the fewest bytes, as far as one can tell without trying; `above` is NULL for the first one. */
-enum filter_kind filter_choose(const uint32_t *row, const uint32_t *above, int n);
+/* How a row takes the fewest bytes, as far as one can tell without trying; `above` is NULL for the first one. */
+enum filter_kind filter_choose(struct filter *filter, const uint32_t *row, const uint32_t *above);
 
 /* Filters a stripe of 1..FILTER_ROWS rows. What stands above it plays no part. The image may change afterwards. */
 void filter_stripe(struct filter *filter, const struct image *stripe);

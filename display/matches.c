@@ -16,7 +16,7 @@
 #define PIXEL_BYTES 3
 #define COLUMN_BITS 16
 #define WHOLE_MATCH (DEFLATE_MAX / PIXEL_BYTES)
-#define LONG_ENOUGH 16       /* pixels, after which nothing better is looked for */
+#define LONG_ENOUGH 8        /* pixels, after which nothing better is looked for */
 #define MIN_OF_DIFFERENCES 3 /* pixels of a copy, in a row of differences */
 #define FOUR 4
 #define MULTIPLIER 0x9E3779B97F4A7C15U
@@ -195,7 +195,7 @@ static void put_zeros(const struct filter *filter, struct deflate *deflate)
 void matches_find(struct matches *matches, const struct filter *filter, struct deflate *deflate)
 {
 	struct place place = {.filter = filter, .row_bytes = filter_row_bytes(filter)};
-	int last[FILTER_N_KINDS] = {-1, -1, -1};
+	int last[FILTER_N_KINDS] = {-1, -1, -1, -1, -1};
 
 	*matches = (struct matches){0};
 	for (int y = 0; y < filter->n_rows; y++) {

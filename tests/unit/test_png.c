@@ -73,6 +73,14 @@ static uint32_t photo(int x, int y, uint32_t seed, uint32_t *state)
 	return (base + below(state, 4)) << 16 | (base + below(state, 4)) << 8 | (base / 2 + below(state, 4));
 }
 
+/* Nearly all pixels differ from all of their neighbours, by less than colours do. */
+static uint32_t detailed(int x, int y, uint32_t seed, uint32_t *state)
+{
+	uint32_t base = (uint32_t)(60 + (x * 7 ^ y * 5) % 40 + x / 3 + y / 2) + seed % 7;
+
+	return (base + below(state, 20)) << 16 | (base + below(state, 20)) << 8 | (base / 2 + below(state, 20));
+}
+
 static uint32_t few_colours(int x, int y, uint32_t seed, uint32_t *state)
 {
 	static const uint32_t colours[] = {0, 0xFFFFFF, 0x3366CC, 0xFF0000};
@@ -95,7 +103,7 @@ static uint32_t mixed(int x, int y, uint32_t seed, uint32_t *state)
 	return parts[((uint32_t)(x / 41) + (uint32_t)(y / 29) * 3 + seed) % ARRAY_LEN(parts)](x, y, seed, state);
 }
 
-static paint_fn *const paints[] = {flat, gradient, noise, text, photo, few_colours, stripes, mixed};
+static paint_fn *const paints[] = {flat, gradient, noise, text, photo, detailed, few_colours, stripes, mixed};
 
 static void paint(const struct image *image, paint_fn *fn, uint32_t seed)
 {
