@@ -9,14 +9,17 @@
 #include <webp/encode.h>
 
 #include "display/png.h"
+#include "session/base/co.h"
 #include "session/base/log.h"
 #include "session/base/util.h"
 
 #define RGB_BYTES 3
+#define BREATHE_MS 2
 #define FULL_COLOUR_QUALITY 90 /* JPEG: from here on colour has the resolution of brightness */
 
 static const struct encoding encodings[] = {
-#define ENCODE_ROW(symbol, name, media_type, has_quality, quality, fn) [symbol] = {symbol, name, media_type, has_quality, quality, fn},
+#define ENCODE_ROW(symbol, name, media_type, has_quality, quality, is_slow, fn) \
+	[symbol] = {symbol, name, media_type, has_quality, quality, is_slow, fn},
 	ENCODE_ROWS(ENCODE_ROW)
 #undef ENCODE_ROW
 };
@@ -39,6 +42,20 @@ int encode(const struct image *image, enum encode_format format, int quality, ch
 	const struct encoding *encoding = encode_of(format);
 
 	return encoding->encode(image, quality > 0 ? quality : encoding->quality, bytes, len, e);
+}
+
+int encode_breathe(int64_t *since_ms, struct err *e)
+{
+	int64_t now_ms = util_now_ms();
+
+	if (*since_ms == 0)
+		*since_ms = now_ms;
+	if (!co_self() || now_ms - *since_ms < BREATHE_MS)
+		return 0;
+	if (co_wait_until(now_ms, e) < 0)
+		return -1;
+	*since_ms = util_now_ms();
+	return 0;
 }
 
 static int failed(const char *library, const char *why, struct err *e)
@@ -93,31 +110,49 @@ static bool configure_webp(WebPConfig *config, int quality)
 	return true;
 }
 
+/* Where libwebp writes to, and what it asks now and then. */
+struct webp {
+	WebPMemoryWriter writer; /* first: libwebp's own function writes to it */
+	int64_t since_ms;
+	bool stopped;
+	struct err *e;
+};
+
+static int on_progress(int percent, const WebPPicture *picture)
+{
+	struct webp *webp = picture->custom_ptr;
+
+	(void)percent;
+	webp->stopped = encode_breathe(&webp->since_ms, webp->e) < 0;
+	return !webp->stopped;
+}
+
 int encode_webp(const struct image *image, int quality, char **bytes, size_t *len, struct err *e)
 {
-	WebPMemoryWriter writer;
+	struct webp webp = {.e = e};
 	WebPPicture picture;
 	WebPConfig config;
 	int rc = 0;
 
 	if (!configure_webp(&config, quality) || !WebPPictureInit(&picture))
 		DIE("libwebp is of another version");
-	WebPMemoryWriterInit(&writer);
+	WebPMemoryWriterInit(&webp.writer);
 	picture.use_argb = quality == 0;
 	picture.width = image->width;
 	picture.height = image->height;
 	picture.writer = WebPMemoryWrite;
-	picture.custom_ptr = &writer;
+	picture.progress_hook = on_progress;
+	picture.custom_ptr = &webp;
 	if (!WebPPictureImportBGRX(&picture, (const uint8_t *)image->pixels, image->stride * (int)sizeof(uint32_t)) ||
 	    !WebPEncode(&config, &picture))
-		rc = failed("libwebp", picture.error_code == VP8_ENC_ERROR_OUT_OF_MEMORY ? "no memory" : "cannot encode", e);
+		rc = webp.stopped ? -1 : failed("libwebp", picture.error_code == VP8_ENC_ERROR_OUT_OF_MEMORY ? "no memory" : "cannot encode", e);
 	WebPPictureFree(&picture);
 	if (rc < 0) {
-		WebPMemoryWriterClear(&writer);
+		WebPMemoryWriterClear(&webp.writer);
 		return -1;
 	}
-	*bytes = (char *)writer.mem;
-	*len = writer.size;
+	*bytes = (char *)webp.writer.mem;
+	*len = webp.writer.size;
 	return 0;
 }
 

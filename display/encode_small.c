@@ -16,6 +16,9 @@
 struct output {
 	char *bytes;
 	size_t len, size;
+	int64_t since_ms;
+	bool stopped;
+	struct err *e;
 };
 
 static void on_error(png_structp png, png_const_charp message)
@@ -47,6 +50,15 @@ static void on_flush(png_structp png)
 	(void)png;
 }
 
+static void breathe(png_structp png)
+{
+	struct output *out = png_get_io_ptr(png);
+
+	out->stopped = encode_breathe(&out->since_ms, out->e) < 0;
+	if (out->stopped)
+		png_longjmp(png, 1);
+}
+
 /*
  * Everything that may jump out. The filters are chosen as for the fast encoder: on desktops that saves more than libpng's own choice, and
  * so does zlib's usual strategy, since it is made for what repeats.
@@ -72,13 +84,14 @@ static void write_image(png_structp png, png_infop info, const struct image *ima
 		if (y > 0)
 			png_set_filter(png, PNG_FILTER_TYPE_BASE, filters[filter_choose(filter, row, image_row(image, y - 1))]);
 		png_write_row(png, (png_const_bytep)row);
+		breathe(png);
 	}
 	png_write_end(png, NULL);
 }
 
 int encode_png_small(const struct image *image, int quality, char **bytes, size_t *len, struct err *e)
 {
-	struct output out = {.size = 256 * 1024};
+	struct output out = {.size = 256 * 1024, .e = e};
 	png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, on_error, on_warning);
 	png_infop info = png ? png_create_info_struct(png) : NULL;
 	struct filter filter;
@@ -93,7 +106,7 @@ int encode_png_small(const struct image *image, int quality, char **bytes, size_
 		png_destroy_write_struct(&png, &info);
 		filter_finish(&filter);
 		free(out.bytes);
-		return err_set(e, ERR_INTERNAL, NULL, "the picture could not be encoded");
+		return out.stopped ? -1 : err_set(e, ERR_INTERNAL, NULL, "the picture could not be encoded");
 	}
 	write_image(png, info, image, &filter);
 	png_destroy_write_struct(&png, &info);

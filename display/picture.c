@@ -2,6 +2,8 @@
 /*
  * Pictures: the screen as it is now, with the pointer drawn for the time of encoding; the last ones are kept.
  */
+#include <string.h>
+
 #include "display/cursor.h"
 #include "display/kept.h"
 #include "display/screen.h"
@@ -82,22 +84,69 @@ static int make(struct display *display, struct kept *kept, const struct kept_so
 	return rc;
 }
 
-int screen_picture(struct display *display, const struct display_request *request, xcb_xfixes_get_cursor_image_reply_t *cursor,
-                   struct display_picture *out, struct err *e)
+/* What `shown` has now, with this pointer. */
+static struct kept_source source_of(const struct display *display, const xcb_xfixes_get_cursor_image_reply_t *cursor)
 {
 	struct kept_source source = {.shown = &display->shown, .tiles = &display->tiles, .frame = display->frame};
-	struct kept *kept;
 
 	if (cursor)
 		source.pointer = (struct kept_pointer){cursor->cursor_serial, cursor_rect(cursor)};
-	kept = find_kept(display, request);
-	if (!kept_is_current(kept, &source) && make(display, kept, &source, cursor, e) < 0)
-		return -1;
+	return source;
+}
+
+static void hand_out(struct display *display, struct kept *kept, uint64_t frame, struct display_picture *out)
+{
 	kept->used = ++display->n_looks;
 	*out = kept->picture;
-	out->frame = source.frame;
+	out->frame = frame;
 	(void)bytes_hold(out->bytes);
 	bound_kept(display);
+}
+
+int screen_picture(struct display *display, const struct display_request *request, xcb_xfixes_get_cursor_image_reply_t *cursor,
+                   struct display_picture *out, struct err *e)
+{
+	const struct kept_source source = source_of(display, cursor);
+	struct kept *kept = find_kept(display, request);
+
+	if (!kept_is_current(kept, &source) && make(display, kept, &source, cursor, e) < 0)
+		return -1;
+	hand_out(display, kept, source.frame, out);
+	return 0;
+}
+
+/* What a slow encoder is asked of: pixels of its own, since it waits for others now and then. */
+struct slow {
+	struct image screen; /* with the pointer; pixels NULL: there is nothing to be done */
+	struct kept_source source;
+};
+
+static void set_aside(const struct display *display, xcb_xfixes_get_cursor_image_reply_t *cursor, struct slow *slow)
+{
+	slow->source = source_of(display, cursor);
+	slow->screen = image_create(display->shown.width, display->shown.height);
+	memcpy(slow->screen.pixels, display->shown.pixels, (size_t)slow->screen.width * (size_t)slow->screen.height * sizeof(uint32_t));
+	if (cursor)
+		cursor_draw(cursor, &slow->screen, 0, 0);
+}
+
+static int make_slowly(struct display *display, const struct display_request *request, struct slow *slow, struct display_picture *out,
+                       struct err *e)
+{
+	struct kept made = {.picture.asked = *request}, *kept;
+	int rc;
+
+	slow->source.shown = &slow->screen;
+	rc = kept_make(&made, &slow->source, e);
+	free(slow->screen.pixels);
+	if (rc < 0) {
+		kept_finish(&made);
+		return -1;
+	}
+	kept = find_kept(display, request);
+	kept_finish(kept);
+	*kept = made;
+	hand_out(display, kept, slow->source.frame, out);
 	return 0;
 }
 
@@ -116,23 +165,33 @@ int screen_look(struct display *display, bool no_cursor, xcb_xfixes_get_cursor_i
 	return 0;
 }
 
-static int look(struct display *display, const struct display_request *request, struct display_picture *out, struct err *e)
+static int look(struct display *display, const struct display_request *request, struct display_picture *out, struct slow *slow,
+                struct err *e)
 {
 	auto_free xcb_xfixes_get_cursor_image_reply_t *cursor = NULL;
 
-	return screen_look(display, request->no_cursor, &cursor, e) < 0 ? -1 : screen_picture(display, request, cursor, out, e);
+	if (screen_look(display, request->no_cursor, &cursor, e) < 0)
+		return -1;
+	const struct kept_source source = source_of(display, cursor);
+
+	if (!encode_of(request->format)->is_slow || kept_is_current(find_kept(display, request), &source))
+		return screen_picture(display, request, cursor, out, e);
+	set_aside(display, cursor, slow);
+	return 0;
 }
 
 int display_picture(struct display *display, const struct display_request *asked, struct display_picture *out, struct err *e)
 {
 	struct display_request request = screen_complete(display, asked);
+	struct slow slow = {.screen.pixels = NULL};
 	int rc;
 
 	if (screen_begin_look(display, e) < 0)
 		return -1;
-	rc = look(display, &request, out, e);
+	rc = look(display, &request, out, &slow, e);
 	screen_end_look(display);
-	return rc;
+	/* While it is encoded others look. */
+	return rc == 0 && slow.screen.pixels ? make_slowly(display, &request, &slow, out, e) : rc;
 }
 
 void display_picture_drop(struct display_picture *picture)

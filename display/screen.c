@@ -310,17 +310,50 @@ size_t display_changes(const struct display *display, uint64_t since, struct rec
 	return tiles_list(&display->tiles, since, out, max);
 }
 
+/* On the stack of who waits. */
+struct screen_looker {
+	struct screen_looker *next;
+	struct co_event given;
+	bool has_turn;
+};
+
 int screen_begin_look(struct display *display, struct err *e)
 {
-	while (display->looking)
-		if (co_wait_event(&display->looked, CO_FOREVER, e) < 0)
-			return -1;
-	display->looking = true;
-	return 0;
+	struct screen_looker self = {.next = NULL}, **place = &display->lookers;
+	int rc = 0;
+
+	if (!display->looking) {
+		display->looking = true;
+		return 0;
+	}
+	while (*place)
+		place = &(*place)->next;
+	*place = &self;
+	while (!self.has_turn && rc == 0)
+		rc = co_wait_event(&self.given, CO_FOREVER, e);
+	if (rc == 0)
+		return 0;
+	/* It leaves: the turn that it was given just now is the next one's. */
+	if (self.has_turn) {
+		screen_end_look(display);
+		return -1;
+	}
+	for (place = &display->lookers; *place != &self; place = &(*place)->next)
+		;
+	*place = self.next;
+	return -1;
 }
 
+/* Hands the turn on: whoever asks again at once comes after those that wait. */
 void screen_end_look(struct display *display)
 {
-	display->looking = false;
-	co_signal(&display->looked);
+	struct screen_looker *first = display->lookers;
+
+	if (!first) {
+		display->looking = false;
+		return;
+	}
+	display->lookers = first->next;
+	first->has_turn = true;
+	co_signal(&first->given);
 }

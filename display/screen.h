@@ -55,7 +55,7 @@ struct display {
 	const uint32_t *shared;      /* the segment: the server can write here at any time, so nothing is looked at here */
 	size_t shared_bytes;
 	bool looking;                /* pictures are taken one at a time: a silent server is not asked again and again */
-	struct co_event looked;
+	struct screen_looker *lookers; /* who waits for that, the first one first */
 
 	struct display_follower *followers;
 	size_t n_cursors;            /* of them, that have the pointer in their picture */
@@ -90,7 +90,7 @@ int screen_update(struct display *display, struct err *e);
 /* Is there anything for it to do? False right after a reply of the server: `shown` is the screen as it was when that was made. */
 bool screen_has_news(const struct display *display);
 
-/* Only one looks at a time: waits for its turn, which screen_end_look ends. ERR_CANCELLED. */
+/* Only one looks at a time: waits for its turn, in the order of arrival; screen_end_look ends it. ERR_CANCELLED. */
 int screen_begin_look(struct display *display, struct err *e);
 void screen_end_look(struct display *display);
 
@@ -100,7 +100,7 @@ void screen_end_look(struct display *display);
  */
 int screen_look(struct display *display, bool no_cursor, xcb_xfixes_get_cursor_image_reply_t **cursor, struct err *e);
 
-/* The picture of a complete request, of `shown` with that pointer (NULL: without). Does not wait. Errors of an encoder. */
+/* The picture of a complete request, whose format is not slow, of `shown` with that pointer (NULL: without). Does not wait. Errors of an encoder. */
 int screen_picture(struct display *display, const struct display_request *request, xcb_xfixes_get_cursor_image_reply_t *cursor,
                    struct display_picture *out, struct err *e);
 

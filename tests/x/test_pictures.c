@@ -239,6 +239,86 @@ static void test_what_is_kept_is_bounded(void **state)
 	display_picture_drop(&large);
 }
 
+/* A picture that takes long, and others while it is made. */
+struct slow_look {
+	struct painter *painter;
+	struct display_request request;
+	struct display_picture picture;
+	struct co *co;
+	bool cancels, done;
+	int n_others; /* pictures that were taken meanwhile */
+	int rc;
+	struct err e;
+};
+
+static void look_slowly(void *arg)
+{
+	struct slow_look *slow = arg;
+
+	slow->rc = display_picture(slow->painter->display, &slow->request, &slow->picture, &slow->e);
+	slow->done = true;
+}
+
+static void look_meanwhile(void *arg)
+{
+	struct slow_look *slow = arg;
+	struct display *display = slow->painter->display;
+	struct err e;
+
+	/* It waits for its turn to look, and has it before the others. */
+	assert_int_equal(screen_begin_look(display, NULL), 0);
+	slow->co = co_start(slow->painter->loop, look_slowly, slow);
+	while (!display->lookers)
+		(void)co_wait_until(util_now_ms(), NULL);
+	screen_end_look(display);
+	while (!slow->done) {
+		struct display_picture other;
+
+		if (display_picture(display, &requests[0], &other, &e) < 0)
+			fail_msg("%s", e.msg);
+		display_picture_drop(&other);
+		if (slow->done)
+			break;
+		slow->n_others++;
+		painter_rect(slow->painter, 7 * slow->n_others % WIDTH, 9 * slow->n_others % HEIGHT, 30, 30, 0xFFCC00);
+		if (slow->cancels && slow->n_others == 3)
+			co_cancel(slow->co);
+	}
+}
+
+/* It shows one moment, however much is drawn while it is made; the others do not wait for it; and its caller may leave. */
+static void test_slow_pictures(void **state)
+{
+	static const enum encode_format formats[] = {ENCODE_PNG_SMALL, ENCODE_WEBP};
+	struct painter *painter = *state;
+
+	paint_noise(painter);
+	for (size_t i = 0; i < ARRAY_LEN(formats); i++) {
+		struct slow_look slow = {.painter = painter, .request = {.out_width = 1300, .out_height = 900, .format = formats[i]}};
+		struct display_request same = slow.request;
+
+		same.format = ENCODE_RAW;
+		struct display_picture before = painter_look(painter, same);
+
+		xserver_run(painter->loop, look_meanwhile, &slow);
+		assert_int_equal(slow.rc, 0);
+		assert_true(slow.n_others > 2);
+		auto_free uint32_t *right = painter_decode(&before), *pixels = painter_decode(&slow.picture);
+
+		assert_memory_equal(pixels, right, 1300 * 900 * sizeof(*pixels));
+		assert_true(slow.picture.frame < display_frame(painter->display));
+		display_picture_drop(&before);
+		display_picture_drop(&slow.picture);
+		struct slow_look left = {.painter = painter, .request = slow.request, .cancels = true};
+
+		paint_noise(painter);
+		xserver_run(painter->loop, look_meanwhile, &left);
+		assert_int_equal(left.rc, -1);
+		assert_int_equal(left.e.code, ERR_CANCELLED);
+		assert_true(left.n_others >= 3);
+	}
+}
+
 struct limit {
 	struct display_request request;
 	enum encode_format format;
@@ -433,7 +513,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 		TEST(test_formats),        TEST(test_kept_is_never_wrong), TEST(test_kept_over_many_changes), TEST(test_change_elsewhere),
-		TEST(test_what_is_kept_is_bounded), TEST(test_limits_of_bytes), TEST(test_pointer), TEST(test_pointer_of_a_window),
+		TEST(test_what_is_kept_is_bounded), TEST(test_limits_of_bytes), TEST(test_slow_pictures), TEST(test_pointer), TEST(test_pointer_of_a_window),
 		TEST(test_no_pointer), TEST(test_animated_pointer),
 	};
 
