@@ -152,12 +152,12 @@ static void test_answers(void **state)
 		bool changed;
 		long least_ms;
 	} rows[] = {
-		{{50, 1, false}, "{\"quiet_ms\":200}", true, 240},
-		{{300, 1, false}, "{\"quiet_ms\":400}", true, 690},
-		{{1200, 1, false}, "{\"quiet_ms\":1400}", true, 2590},
+		{{50, 1, false}, "{\"quiet_ms\":600}", true, 640},
+		{{300, 1, false}, "{\"quiet_ms\":900}", true, 1190},
+		{{1200, 1, false}, "{\"quiet_ms\":2000,\"timeout_ms\":10000}", true, 3190},
 		/* The answer comes after the quiet that was asked for: the reply says that nothing has changed. */
-		{{1200, 1, false}, "{\"quiet_ms\":100}", false, 100},
-		{{60, 4, false}, "{\"quiet_ms\":150}", true, 380},
+		{{1200, 1, false}, "{\"quiet_ms\":100}", false, 99},
+		{{60, 4, false}, "{\"quiet_ms\":600}", true, 830},
 		{{0, 0, false}, "{\"quiet_ms\":150}", false, 149},
 		/* What is drawn as it was is nothing to wait for. */
 		{{20, -1, true}, "{\"quiet_ms\":150}", false, 149},
