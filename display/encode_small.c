@@ -59,10 +59,23 @@ static void breathe(png_structp png)
 		png_longjmp(png, 1);
 }
 
-/*
- * Everything that may jump out. The filters are chosen as for the fast encoder: on desktops that saves more than libpng's own choice, and
- * so does zlib's usual strategy, since it is made for what repeats.
- */
+static enum filter_kind kind_of(struct filter *filter, const struct image *image, int y)
+{
+	return filter_choose(filter, image_row(image, y), y > 0 ? image_row(image, y - 1) : NULL);
+}
+
+/* zlib's usual strategy is for what repeats; where most rows are differences, little does. */
+static int strategy_of(struct filter *filter, const struct image *image)
+{
+	int n_differences = 0;
+
+	for (int y = 0; y < image->height; y++)
+		n_differences += kind_of(filter, image, y) != FILTER_NONE &&
+		                 (y == 0 || memcmp(image_row(image, y), image_row(image, y - 1), (size_t)image->width * sizeof(uint32_t)) != 0);
+	return 2 * n_differences > image->height ? Z_FILTERED : Z_DEFAULT_STRATEGY;
+}
+
+/* Everything that may jump out. The filters are chosen as for the fast encoder: on desktops that saves more than libpng's own choice. */
 static void write_image(png_structp png, png_infop info, const struct image *image, struct filter *filter)
 {
 	static const int filters[FILTER_N_KINDS] = {
@@ -71,7 +84,7 @@ static void write_image(png_structp png, png_infop info, const struct image *ima
 	png_set_IHDR(png, info, (png_uint_32)image->width, (png_uint_32)image->height, 8, PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE,
 	             PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
 	png_set_compression_level(png, Z_BEST_COMPRESSION);
-	png_set_compression_strategy(png, Z_DEFAULT_STRATEGY);
+	png_set_compression_strategy(png, strategy_of(filter, image));
 	png_set_filter(png, PNG_FILTER_TYPE_BASE, PNG_FILTER_NONE | PNG_FILTER_SUB | PNG_FILTER_UP | PNG_FILTER_PAETH);
 	png_write_info(png, info);
 	/* A pixel 0xXXRRGGBB lies in memory as B, G, R, X. */
@@ -82,7 +95,7 @@ static void write_image(png_structp png, png_infop info, const struct image *ima
 
 		/* For the first row it knows all filters that will be needed, else it is not prepared for them. */
 		if (y > 0)
-			png_set_filter(png, PNG_FILTER_TYPE_BASE, filters[filter_choose(filter, row, image_row(image, y - 1))]);
+			png_set_filter(png, PNG_FILTER_TYPE_BASE, filters[kind_of(filter, image, y)]);
 		png_write_row(png, (png_const_bytep)row);
 		breathe(png);
 	}
