@@ -28,11 +28,16 @@ def lines(server):
     return [json.loads(line) for line in server.log_text().splitlines() if not line.startswith("console: ")]
 
 
+def lines_of(server, **members):
+    """Those with all of these members. A reply does not wait for its line: it may be the first."""
+    return until(lambda: [line for line in lines(server) if members.items() <= line.items()])
+
+
 def test_every_line_is_an_object_and_requests_can_be_followed(talkative):
     session = talkative.api.new(image="minimal")
     reply = session.agent.request("POST", f"{session.path}/act?", {"actions": [{"action": "wait", "duration_ms": 1}]})
     assert reply.status == 200
-    created, = [line for line in lines(talkative) if line.get("route") == "/v1/sessions" and line.get("session") == session.id]
+    created, = lines_of(talkative, route="/v1/sessions", session=session.id)
     assert created["status"] == 201
     request = reply.headers["X-Request-Id"]
     found = until(lambda: len(found := [line for line in lines(talkative) if line.get("request") == request]) == 2 and found)
@@ -53,7 +58,7 @@ def test_every_line_is_an_object_and_requests_can_be_followed(talkative):
 def test_a_refusal_and_its_line_have_the_same_id(talkative):
     reply = talkative.api.request("POST", "/v1/sessions", {"image": 7}, headers={"X-Request-Id": "mine"})
     assert reply.json["request_id"] == reply.headers["X-Request-Id"] != "mine"
-    line, = [line for line in lines(talkative) if line.get("request") == reply.json["request_id"]]
+    line, = lines_of(talkative, request=reply.json["request_id"])
     assert (line["status"], line["code"]) == (400, "bad_field")
 
 

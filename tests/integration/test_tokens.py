@@ -46,7 +46,7 @@ def test_a_token_is_made_listed_and_revoked(server, session):
     assert refused(ada, "GET", session.path)[:2] == (401, "unauthorized")
     assert refused(server.api, "DELETE", path)[:2] == (404, "not_found")
     assert token_list(server, session) == before
-    assert f"token {made['id']} of role viewer was made" in server.log_text()
+    until(lambda: f"token {made['id']} of role viewer was made" in server.log_text())
     assert made["token"] not in server.log_text() and made["token"] not in json.dumps(listed)
 
 
