@@ -104,7 +104,34 @@ static int sync_all(struct keyboard *keyboard, struct err *e)
 	return rc;
 }
 
-static int send_strokes(struct keyboard *keyboard, struct typing *typing, const struct stroke *strokes, size_t n, struct err *e)
+/* Writes that the display has not answered yet, oldest first. Some are on their way at once: it need not wait for us. */
+struct flight {
+	size_t n;
+	struct {
+		unsigned int sequence;
+		size_t n_chars;
+	} writes[TYPING_WRITES];
+};
+
+/* Waits for the answer to the oldest write, also when the call is cancelled: what was sent is counted. */
+static int land(struct keyboard *keyboard, struct typing *typing, struct flight *flight, struct err *e)
+{
+	auto_free void *reply = NULL;
+	int rc;
+
+	co_shield();
+	rc = xconn_reply(keyboard->x, flight->writes[0].sequence, &reply, e);
+	co_unshield();
+	if (rc < 0)
+		return -1;
+	typing->delivered += flight->writes[0].n_chars;
+	flight->n--;
+	memmove(&flight->writes[0], &flight->writes[1], flight->n * sizeof(flight->writes[0]));
+	return 0;
+}
+
+/* In one write. */
+static int send_strokes(struct keyboard *keyboard, struct flight *flight, const struct stroke *strokes, size_t n, struct err *e)
 {
 	uint8_t shift_keycode = keyboard->map.shift_keycode;
 	bool shift = false;
@@ -120,9 +147,11 @@ static int send_strokes(struct keyboard *keyboard, struct typing *typing, const 
 	}
 	if (shift)
 		hands_key(keyboard->hands, shift_keycode, false);
-	if (sync_all(keyboard, e) < 0)
-		return -1;
-	typing->delivered += n_chars;
+	if (keyboard->x->lost)
+		return xconn_sync(keyboard->x, e);
+	flight->writes[flight->n].sequence = xcb_get_input_focus(keyboard->x->xcb).sequence;
+	flight->writes[flight->n++].n_chars = n_chars;
+	xconn_flush(keyboard->x);
 	return 0;
 }
 
@@ -138,23 +167,31 @@ static int pause_between(const struct typing *typing, int64_t next_ms, struct er
 	return next_ms > now_ms ? co_wait_until(next_ms, e) : 0;
 }
 
-/* All strokes of the present plan. */
+/* All strokes of the present plan. With a delay each character has its answer before the next is sent. */
 static int type_plan(struct keyboard *keyboard, struct typing *typing, struct err *e)
 {
 	const struct plan *plan = &keyboard->plan;
-	size_t chunk = typing->delay_ms > 0 ? 1 : TYPING_CHUNK;
+	bool slow = typing->delay_ms > 0;
+	size_t chunk = slow ? 1 : TYPING_CHUNK, at_once = slow ? 1 : TYPING_WRITES;
+	struct flight flight = {0};
+	int rc = 0;
 
 	if (plan->uses_slots)
 		keyboard_note_unread(keyboard);
-	for (size_t at = 0; at < plan->n_strokes; at += chunk) {
+	for (size_t at = 0; at < plan->n_strokes && rc == 0; at += chunk) {
 		size_t left = plan->n_strokes - at;
 
-		if (typing->delivered > 0 && pause_between(typing, util_now_ms() + typing->delay_ms, e) < 0)
-			return -1;
-		if (send_strokes(keyboard, typing, &plan->strokes[at], left < chunk ? left : chunk, e) < 0)
-			return -1;
+		if (flight.n == at_once)
+			rc = land(keyboard, typing, &flight, e);
+		if (rc == 0 && typing->delivered > 0)
+			rc = pause_between(typing, util_now_ms() + typing->delay_ms, e);
+		if (rc == 0)
+			rc = send_strokes(keyboard, &flight, &plan->strokes[at], left < chunk ? left : chunk, e);
 	}
-	return 0;
+	while (flight.n > 0)
+		if (land(keyboard, typing, &flight, rc == 0 ? e : NULL) < 0)
+			return -1;
+	return rc;
 }
 
 /* By keys, from this byte on. */

@@ -28,13 +28,14 @@ int typing_check(const char *text, size_t len, long delay_ms, const char *path, 
 
 /*
  * Types the text into the window that has the focus, by keys, or by way of the clipboard where keys would be mixed up. A cancel stops it
- * within TYPING_CHUNK characters, or TYPING_PASTE_CHARS that are pasted. Errors: ERR_CANCELLED,
+ * before the next write of TYPING_CHUNK characters, or piece of TYPING_PASTE_CHARS that is pasted, and counts what is on its way. Errors: ERR_CANCELLED,
  * ERR_TIMEOUT at the deadline, ERR_CONFLICT while a key other than a modifier is held, ERR_UNSUPPORTED as plan_make, and those of
  * xconn_reply. Must run in a coroutine.
  */
 int typing_run(struct keyboard *keyboard, struct typing *typing, struct err *e);
 
 #define TYPING_CHUNK 16         /* characters that go out in one write */
+#define TYPING_WRITES 4         /* writes that are on their way at once */
 #define TYPING_PASTE_CHARS 5000 /* characters that are pasted at a time */
 
 #endif
