@@ -293,7 +293,7 @@ static int finish(struct input *input, const struct grip *grip, int rc, struct e
 		reason = NULL;
 	}
 	keyboard_let_go(&input->keyboard, grip);
-	if (xconn_sync(input->x, reason) < 0)
+	if (xconn_sync(input->x, reason) < 0 || keyboard_restore(&input->keyboard, reason) < 0)
 		rc = -1;
 	co_unshield();
 	return rc;
@@ -505,9 +505,9 @@ static int run_key_up(struct action_run *run, struct err *e)
 	struct chord chord;
 
 	if (chord_of(run->args, "keys", &chord, e) < 0 || pointer_confirm(&input->pointer, e) < 0 ||
-	    keyboard_release(&input->keyboard, &chord, e) < 0)
+	    keyboard_release(&input->keyboard, &chord, e) < 0 || xconn_sync(input->x, e) < 0)
 		return -1;
-	return xconn_sync(input->x, e);
+	return keyboard_restore(&input->keyboard, e);
 }
 
 static const struct field hold_fields[] = {

@@ -2,7 +2,9 @@
 /* Slots and chords. */
 #include "input/keyboard.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <sys/param.h>
 #include <xkbcommon/xkbcommon-keysyms.h>
 
 #include "session/base/util.h"
@@ -30,8 +32,19 @@ int keyboard_init(struct keyboard *keyboard, struct xconn *x, struct hands *hand
 	return 0;
 }
 
+/* The slots are about to be emptied, apart from any action. */
+struct keyboard_later {
+	struct keyboard *keyboard; /* NULL once it is finished */
+	struct co *co;
+};
+
 void keyboard_finish(struct keyboard *keyboard)
 {
+	loop_cancel(keyboard->later);
+	if (keyboard->emptying) {
+		keyboard->emptying->keyboard = NULL;
+		co_cancel(keyboard->emptying->co);
+	}
 	selection_finish(&keyboard->clipboard);
 	ping_finish(&keyboard->ping);
 	plan_finish(&keyboard->plan);
@@ -40,18 +53,32 @@ void keyboard_finish(struct keyboard *keyboard)
 
 int keyboard_read(struct keyboard *keyboard, struct err *e)
 {
+	loop_cancel(keyboard->later);
+	keyboard->later = NULL;
+	keyboard->n_actions++;
 	if (keymap_read(&keyboard->map, keyboard->x, e) < 0)
 		return -1;
 	plan_compare(&keyboard->slots, &keyboard->map);
 	return 0;
 }
 
+/* A window with much to read gets more time to answer, if the action has it. */
+static int64_t patience_ms(const struct keyboard *keyboard)
+{
+	int64_t limit_ms = LIMIT_PING_MS + LIMIT_READ_MS * (int64_t)keyboard->n_unread;
+
+	if (keyboard->deadline_ms)
+		limit_ms = MIN(limit_ms, keyboard->deadline_ms - util_now_ms());
+	return MAX(LIMIT_PING_MS, MIN(limit_ms, LIMIT_DRAIN_MS));
+}
+
 /* Waits until the window that got strokes of slots has read them. */
 static int drain(struct keyboard *keyboard, struct err *e)
 {
-	if (keyboard->has_unread && ping_wait(&keyboard->ping, &keyboard->unread, e) < 0)
+	if (keyboard->has_unread && ping_wait_for(&keyboard->ping, &keyboard->unread, patience_ms(keyboard), e) < 0)
 		return -1;
 	keyboard->has_unread = false;
+	keyboard->n_unread = 0;
 	return 0;
 }
 
@@ -68,10 +95,13 @@ int keyboard_aim(struct keyboard *keyboard, struct err *e)
 	return 0;
 }
 
-void keyboard_note_unread(struct keyboard *keyboard)
+void keyboard_note_unread(struct keyboard *keyboard, size_t n_strokes, bool of_slots)
 {
+	if (keyboard->unread.window != keyboard->target.window)
+		keyboard->n_unread = 0;
 	keyboard->unread = keyboard->target;
-	keyboard->has_unread = true;
+	keyboard->n_unread += n_strokes;
+	keyboard->has_unread |= of_slots;
 }
 
 /* One request per run of neighbouring keycodes, from its first changed slot to its last. */
@@ -105,7 +135,82 @@ int keyboard_bind(struct keyboard *keyboard, const struct slots *before, struct 
 	send_symbols(keyboard);
 	if (xconn_sync(keyboard->x, e) < 0)
 		return -1;
-	return ping_wait(&keyboard->ping, &keyboard->target, e);
+	return ping_wait_for(&keyboard->ping, &keyboard->target, patience_ms(keyboard), e);
+}
+
+/* Whether some slot has a symbol, and none of those is held down. */
+static bool can_restore(const struct keyboard *keyboard)
+{
+	const struct slots *slots = &keyboard->slots;
+	bool bound = false;
+
+	for (size_t slot = 0; slot < slots->n; slot++)
+		if (slots->keysyms[slot][0] || slots->keysyms[slot][1]) {
+			bound = true;
+			if (hands_holds(keyboard->hands, slots->keycodes[slot]))
+				return false;
+		}
+	return bound;
+}
+
+static void empty_slots(struct keyboard *keyboard)
+{
+	plan_empty(&keyboard->plan, &keyboard->slots);
+	send_symbols(keyboard);
+	xconn_flush(keyboard->x);
+}
+
+/* The map is read apart from the action that may begin meanwhile, which then has the slots. */
+static void empty_later(void *arg)
+{
+	struct keyboard_later *later = arg;
+	struct keymap now = {0};
+	unsigned int n_actions = later->keyboard ? later->keyboard->n_actions : 0;
+
+	if (later->keyboard)
+		memcpy(now.ours, later->keyboard->map.ours, sizeof(now.ours));
+	if (later->keyboard && keymap_read(&now, later->keyboard->x, NULL) == 0 && later->keyboard &&
+	    later->keyboard->n_actions == n_actions && can_restore(later->keyboard)) {
+		plan_compare(&later->keyboard->slots, &now);
+		memcpy(later->keyboard->map.ours, now.ours, sizeof(now.ours));
+		empty_slots(later->keyboard);
+	}
+	if (later->keyboard)
+		later->keyboard->emptying = NULL;
+	keymap_finish(&now);
+	free(later);
+}
+
+static void on_later(void *arg)
+{
+	struct keyboard *keyboard = arg;
+
+	keyboard->later = NULL;
+	if (keyboard->emptying)
+		return;
+	keyboard->emptying = util_zalloc(sizeof(*keyboard->emptying));
+	keyboard->emptying->keyboard = keyboard;
+	keyboard->emptying->co = co_start(keyboard->x->loop, empty_later, keyboard->emptying);
+}
+
+int keyboard_restore(struct keyboard *keyboard, struct err *e)
+{
+	if (!can_restore(keyboard))
+		return 0;
+	if (!keyboard->unread.answers) {
+		if (!keyboard->later && !keyboard->unread.was_silent)
+			keyboard->later = loop_at(keyboard->x->loop, util_now_ms() + LIMIT_SLOTS_MS, on_later, keyboard);
+		return 0;
+	}
+	if (drain(keyboard, e) < 0)
+		return -1;
+	if (keyboard->unread.was_silent)
+		return 0;
+	/* Meanwhile a new layout may have taken some. */
+	if (keyboard_read(keyboard, e) < 0)
+		return -1;
+	empty_slots(keyboard);
+	return xconn_sync(keyboard->x, e);
 }
 
 static const struct keymap_place *find_place(const struct keyboard *keyboard, struct keyname name)
@@ -157,7 +262,7 @@ static int find_keys(struct keyboard *keyboard, const struct chord *chord, struc
 	}
 	if (keyboard_bind(keyboard, &before, e) < 0)
 		return -1;
-	keyboard_note_unread(keyboard);
+	keyboard_note_unread(keyboard, chord->n, true);
 	return 0;
 }
 

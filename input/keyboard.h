@@ -2,8 +2,8 @@
 /*
  * The keyboard of a session: the map, the spare keys (slots) with what is bound to them, and chords.
  *
- * Keysyms that the active layout has are pressed as real keys; others are bound to slots first. Slots stay bound afterwards, so that the
- * next text finds them, and are bound anew only when the window that got their strokes has read them. One thread.
+ * Keysyms that the active layout has are pressed as real keys; others are bound to slots first. They are bound anew or
+ * emptied only when the window that got their strokes has read them: at the end of an action the map is what it was. One thread.
  */
 #ifndef INPUT_KEYBOARD_H
 #define INPUT_KEYBOARD_H
@@ -23,9 +23,15 @@ struct keyboard {
 	struct plan plan;
 	struct ping ping;
 	struct selection clipboard;
+	xcb_window_t hung;         /* the window that was told to paste and did not answer, or 0 */
 	struct ping_target target; /* the window that the present action types into; valid after keyboard_aim */
-	struct ping_target unread; /* the window that got strokes of slots last */
-	bool has_unread;           /* it may not have read them */
+	struct ping_target unread; /* the window that got strokes last */
+	size_t n_unread;           /* strokes that it may not have read */
+	bool has_unread;           /* some of them were of slots */
+	int64_t deadline_ms;       /* of the present action; 0: not known */
+	unsigned int n_actions;
+	struct loop_timer *later;  /* when slots are emptied whose window cannot say what it has read */
+	struct keyboard_later *emptying;
 };
 
 /* Keys that a chord holds: those that it pressed itself, in this order. */
@@ -50,8 +56,15 @@ int keyboard_aim(struct keyboard *keyboard, struct err *e);
  */
 int keyboard_bind(struct keyboard *keyboard, const struct slots *before, struct err *e);
 
-/* Says that strokes of slots were sent to the target. */
-void keyboard_note_unread(struct keyboard *keyboard);
+/*
+ * Empties the slots, once the window that got their strokes has read them: the map is as it was before. For a window without ping that
+ * happens LIMIT_SLOTS_MS later, if no action of the keyboard comes between; for one that does not answer, or while one of them is held,
+ * at the end of a later action. Errors as xconn_reply.
+ */
+int keyboard_restore(struct keyboard *keyboard, struct err *e);
+
+/* Says that strokes were sent to the target, and whether some were of slots. */
+void keyboard_note_unread(struct keyboard *keyboard, size_t n_strokes, bool of_slots);
 
 /*
  * Presses the keys of a chord, in order, each with Shift where it needs it; modifiers that are held already are left alone. *grip is what

@@ -18,11 +18,38 @@ bool paste_is_needed(const struct keyboard *keyboard)
 	return false;
 }
 
+/* The window hung when it was told to paste, and may do so any moment: once it has asked, and got nothing, it has done it. */
+static int wait_for_old_keys(struct keyboard *keyboard, struct err *e)
+{
+	struct selection *clipboard = &keyboard->clipboard;
+	unsigned int before = clipboard->n_refused;
+	int64_t deadline_ms;
+	struct err reason = {0};
+
+	if (ping_wait(&keyboard->ping, &keyboard->target, e) < 0)
+		return -1;
+	if (keyboard->target.was_silent)
+		return err_set(e, ERR_TIMEOUT, NULL, "the window still does not answer");
+	deadline_ms = util_now_ms() + LIMIT_SELECTION_MS;
+	while (clipboard->n_refused == before)
+		if (co_wait_event(&clipboard->fetched, deadline_ms, &reason) < 0) {
+			if (reason.code == ERR_TIMEOUT)
+				break;
+			if (e)
+				*e = reason;
+			return -1;
+		}
+	keyboard->hung = XCB_NONE;
+	return 0;
+}
+
 int paste_begin(struct pasting *pasting, struct keyboard *keyboard, struct err *e)
 {
 	struct selection *clipboard = &keyboard->clipboard;
 
 	*pasting = (struct pasting){.keyboard = keyboard};
+	if (keyboard->hung == keyboard->target.window && wait_for_old_keys(keyboard, e) < 0)
+		return -1;
 	if (clipboard->owned) {
 		pasting->before = clipboard->content;
 		pasting->before->refs++;
@@ -83,15 +110,15 @@ static int give_up(struct pasting *pasting, struct err *e)
 	struct selection_content *nothing = selection_nothing();
 	int rc = set_clipboard(pasting, nothing, e);
 
-	selection_drop(nothing);
-	if (rc < 0 || ping_wait(&keyboard->ping, &keyboard->target, e) < 0)
-		return -1;
-	if (set_clipboard(pasting, NULL, e) < 0)
-		return -1;
-	if (!keyboard->target.was_silent)
-		return 1;
+	if (rc == 0)
+		rc = ping_wait(&keyboard->ping, &keyboard->target, e);
+	if (rc < 0 || !keyboard->target.was_silent) {
+		selection_drop(nothing);
+		return rc < 0 ? -1 : 1;
+	}
 	selection_drop(pasting->before);
-	pasting->before = NULL;
+	pasting->before = nothing;
+	keyboard->hung = keyboard->target.window;
 	return err_set(e, ERR_TIMEOUT, NULL, "the window does not answer and did not fetch the text; the clipboard was emptied, so that it "
 	               "does not paste what was in it later");
 }

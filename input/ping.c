@@ -233,10 +233,9 @@ static void send_ping(struct ping *ping)
 }
 
 /* 0 with *target noted as silent when the answer does not come. */
-static int wait_answer(struct ping *ping, struct ping_target *target, struct err *e)
+static int wait_answer(struct ping *ping, struct ping_target *target, int64_t deadline_ms, struct err *e)
 {
 	struct err reason = {0};
-	int64_t deadline_ms = util_now_ms() + LIMIT_PING_MS;
 
 	while (!ping->answered && !ping->x->lost)
 		if (co_wait_event(&ping->heard, deadline_ms, &reason) < 0) {
@@ -265,7 +264,7 @@ static int wait_unanswered(struct ping *ping, struct err *e)
 	return co_wait_until(util_now_ms() + LIMIT_NO_PING_MS + NO_PING_FACTOR * (util_now_ms() - asked_ms), e);
 }
 
-int ping_wait(struct ping *ping, struct ping_target *target, struct err *e)
+int ping_wait_for(struct ping *ping, struct ping_target *target, int64_t limit_ms, struct err *e)
 {
 	if (target->answers) {
 		if (ping_clock(ping, e) < 0)
@@ -273,13 +272,18 @@ int ping_wait(struct ping *ping, struct ping_target *target, struct err *e)
 		ping->window = target->window;
 		ping->answered = false;
 		send_ping(ping);
-		int rc = wait_answer(ping, target, e);
+		int rc = wait_answer(ping, target, util_now_ms() + limit_ms, e);
 
 		ping->window = XCB_NONE;
 		if (rc < 0 || target->answers)
 			return rc;
 	}
 	return wait_unanswered(ping, e);
+}
+
+int ping_wait(struct ping *ping, struct ping_target *target, struct err *e)
+{
+	return ping_wait_for(ping, target, LIMIT_PING_MS, e);
 }
 
 int ping_wait_wm(struct ping *ping, struct err *e)

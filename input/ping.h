@@ -50,6 +50,8 @@ int ping_clock(struct ping *ping, struct err *e);
  * the next barrier does not wait again) or does not speak the protocol, after LIMIT_NO_PING_MS. Errors as xconn_reply.
  */
 int ping_wait(struct ping *ping, struct ping_target *target, struct err *e);
+/* The same with another limit, for a window that has much to read. */
+int ping_wait_for(struct ping *ping, struct ping_target *target, int64_t limit_ms, struct err *e);
 
 /*
  * Returns when the window manager has handled all events that it was sent before, or after LIMIT_WM_MS. The window manager takes each

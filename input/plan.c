@@ -268,6 +268,15 @@ int plan_bind(struct plan *plan, struct slots *slots, uint32_t keysym, size_t *s
 	return 0;
 }
 
+void plan_empty(struct plan *plan, struct slots *slots)
+{
+	plan_clear(plan);
+	for (size_t slot = 0; slot < slots->n; slot++)
+		for (size_t level = 0; level < 2; level++)
+			if (slots->keysyms[slot][level])
+				set_cell(plan, slots, 2 * slot + level, 0);
+}
+
 void plan_slot_symbols(const struct slots *slots, size_t slot, uint32_t out[2])
 {
 	const uint32_t *keysyms = slots->keysyms[slot];

@@ -62,6 +62,9 @@ void plan_finish(struct plan *plan);
 void plan_clear(struct plan *plan);
 int plan_bind(struct plan *plan, struct slots *slots, uint32_t keysym, size_t *slot, struct err *e);
 
+/* Plans to empty every slot that has a symbol. */
+void plan_empty(struct plan *plan, struct slots *slots);
+
 /* Gives up the slots that the map shows with other symbols than ours, and forgets the symbols of those that were wiped (a new layout). */
 void plan_compare(struct slots *slots, struct keymap *map);
 

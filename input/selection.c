@@ -190,8 +190,9 @@ static void serve(void *arg)
 			place = &(*place)->next;
 		*place = request->next;
 		selection->n_requests--;
-		if (rc == 1 && is_same_client(selection->x, request->event.requestor, selection->reader)) {
-			selection->n_fetched++;
+		if (rc >= 0 && is_same_client(selection->x, request->event.requestor, selection->reader)) {
+			selection->n_fetched += rc == 1;
+			selection->n_refused += request->content && request->content->n == 0;
 			co_signal(&selection->fetched);
 		}
 	}

@@ -43,8 +43,9 @@ struct selection {
 	struct selection_request *requests;
 	size_t n_requests;
 	xcb_window_t reader;     /* set by the owner: what the client of this window fetches is counted */
-	unsigned int n_fetched;  /* how often it was given content to its end */
-	struct co_event fetched; /* signalled then */
+	unsigned int n_fetched;  /* how often it was given content to its end, */
+	unsigned int n_refused;  /* and asked while there was none */
+	struct co_event fetched; /* signalled in both cases */
 	/* The conversion that is waited for. */
 	xcb_atom_t asked;        /* its target, or 0 */
 	bool answered, refused, has_piece;

@@ -93,14 +93,18 @@ static void put_back(struct keyboard *keyboard, const struct lifted *lifted)
 			hands_key(keyboard->hands, lifted->keycodes[i], true);
 }
 
-/* A round trip that a cancel does not cut short, so that what was sent is counted. */
-static int sync_all(struct keyboard *keyboard, struct err *e)
+/* The end of every text, also of one that was cancelled: what was lifted is put back, and the map is what it was. */
+static int tidy(struct keyboard *keyboard, const struct lifted *lifted, struct err *e)
 {
 	int rc;
 
+	put_back(keyboard, lifted);
 	co_shield();
-	rc = xconn_sync(keyboard->x, e);
+	rc = keyboard_restore(keyboard, e);
+	if (rc == 0 && (lifted->n > 0 || lifted->locks))
+		rc = xconn_sync(keyboard->x, e);
 	co_unshield();
+	keyboard->deadline_ms = 0;
 	return rc;
 }
 
@@ -176,8 +180,7 @@ static int type_plan(struct keyboard *keyboard, struct typing *typing, struct er
 	struct flight flight = {0};
 	int rc = 0;
 
-	if (plan->uses_slots)
-		keyboard_note_unread(keyboard);
+	keyboard_note_unread(keyboard, plan->n_strokes, plan->uses_slots);
 	for (size_t at = 0; at < plan->n_strokes && rc == 0; at += chunk) {
 		size_t left = plan->n_strokes - at;
 
@@ -282,15 +285,13 @@ int typing_run(struct keyboard *keyboard, struct typing *typing, struct err *e)
 
 	typing->delivered = 0;
 	typing->note = NULL;
-	if (keyboard_read(keyboard, e) < 0 || keyboard_aim(keyboard, e) < 0)
-		return -1;
-	rc = lift(keyboard, &lifted, e);
+	keyboard->deadline_ms = typing->deadline_ms;
+	rc = keyboard_read(keyboard, e) < 0 || keyboard_aim(keyboard, e) < 0 ? -1 : lift(keyboard, &lifted, e);
 	if (rc == 0)
 		rc = paste_is_needed(keyboard) ? paste_all(keyboard, typing, e) : type_all(keyboard, typing, 0, e);
-	put_back(keyboard, &lifted);
-	if (keyboard->target.was_silent)
+	if (tidy(keyboard, &lifted, rc == 0 ? e : NULL) < 0)
+		rc = -1;
+	if (keyboard->target.was_silent || keyboard->unread.was_silent)
 		typing->note = "the window did not answer a ping; if it hangs, it has not read the text yet";
-	if (sync_all(keyboard, rc == 0 ? e : NULL) < 0)
-		return -1;
 	return rc;
 }

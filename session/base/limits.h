@@ -55,6 +55,9 @@
 #define LIMIT_X_BLOCK_S 5                     /* one call into the X libraries; an alarm ends the process after that */
 #define LIMIT_FAILED_MS 3000                  /* a stage that has failed says so for so long, then it ends */
 #define LIMIT_PING_MS 2000                    /* one answer of a window to _NET_WM_PING */
+#define LIMIT_READ_MS 5                       /* and more for each character that it may not have read yet, */
+#define LIMIT_DRAIN_MS 60000                  /* but not longer than this */
+#define LIMIT_SLOTS_MS 3000                   /* spare keys keep their symbols for a window that cannot say what it has read */
 #define LIMIT_WM_MS 250                       /* the window manager taking note of a press of a button */
 #define LIMIT_NO_PING_MS 50                   /* what a window without _NET_WM_PING gets to read a new keyboard map */
 #define LIMIT_SELECTION_FORMATS 32            /* in which the content of a selection is kept */

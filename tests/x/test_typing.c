@@ -181,28 +181,67 @@ static void test_held_letter(void **state)
 	bench_act(bench, "{\"action\":\"key_up\",\"keys\":\"w\"}");
 }
 
-/* The map that a person types with is the same afterwards: keys of the layout have their symbols and types. */
-static void test_layout_is_left_alone(void **state)
+/* The whole map as xkbcomp prints it; malloced. */
+static char *dump_map(const struct bench *bench)
+{
+	auto_free char *command = util_printf("xkbcomp -w 0 -xkb %s -", bench->server.display);
+	FILE *pipe = popen(command, "r");
+	char *text = util_zalloc(256 * 1024);
+
+	assert_non_null(pipe);
+	assert_true(fread(text, 1, 256 * 1024 - 1, pipe) > 1000);
+	assert_int_equal(pclose(pipe), 0);
+	return text;
+}
+
+/* Afterwards the map is the same, spare keys and all: after texts that fill them more than once, chords, a cancel, held spare keys. */
+static void test_map_is_as_before(void **state)
+{
+	static const char *const layouts[][4] = {
+		{"us"}, {"de"}, {"fr"}, {"it"}, {"gb"}, {"ru"}, {"us", "-variant", "dvorak"}, {"us", "-variant", "intl"}, {"us,ru"},
+	};
+	struct bench *bench = *state;
+	char many[1300] = "", *end = many;
+
+	for (unsigned int cp = 0x4e00; cp < 0x4e00 + 400; cp++) {
+		*end++ = (char)(0xe0 | cp >> 12);
+		*end++ = (char)(0x80 | (cp >> 6 & 0x3f));
+		*end++ = (char)(0x80 | (cp & 0x3f));
+	}
+	for (size_t i = 0; i < ARRAY_LEN(layouts); i++) {
+		bench_set_layout(bench, layouts[i]);
+		auto_free char *before = dump_map(bench);
+
+		bench_expect_typed(bench, texts[4], texts[4]);
+		bench_expect_typed(bench, many, many);
+		bench_act(bench, "{\"action\":\"key\",\"keys\":\"ctrl+語\"}");
+		bench_act(bench, "{\"action\":\"key_down\",\"keys\":\"日\"}");
+		bench_act(bench, "{\"action\":\"key\",\"keys\":\"本\"}");
+		bench_act(bench, "{\"action\":\"key_up\",\"keys\":\"日\"}");
+		bench_try(bench, "{\"action\":\"type\",\"text\":\"日本語テキスト\",\"delay_ms\":50}", 120);
+		assert_int_equal(bench->e.code, ERR_CANCELLED);
+		auto_free char *after = dump_map(bench);
+
+		assert_string_equal(before, after);
+	}
+}
+
+/* A window without ping cannot say what it has read: its symbols stay for a while, and go without an action. */
+static void test_map_is_as_before_later(void **state)
 {
 	struct bench *bench = *state;
-	xcb_get_keyboard_mapping_reply_t *maps[2];
-	size_t len = 0;
+	auto_free char *before = dump_map(bench);
 
-	bench_set_layout(bench, (const char *const[]){"de", NULL});
-	for (int i = 0; i < 2; i++) {
-		xcb_get_keyboard_mapping_cookie_t cookie = xcb_get_keyboard_mapping(bench->evwin.xcb, 8, 248);
+	bench_use_window(bench, EVWIN_NO_PING);
+	bench_expect_typed(bench, texts[4], texts[4]);
+	auto_free char *typed = dump_map(bench);
 
-		maps[i] = xcb_get_keyboard_mapping_reply(bench->evwin.xcb, cookie, NULL);
-		assert_non_null(maps[i]);
-		bench_expect_typed(bench, texts[4], texts[4]);
-	}
-	len = (size_t)maps[0]->keysyms_per_keycode;
-	assert_int_equal(len, maps[1]->keysyms_per_keycode);
-	for (size_t i = 0; i < 248 * len; i++)
-		if (xcb_get_keyboard_mapping_keysyms(maps[0])[i])
-			assert_int_equal(xcb_get_keyboard_mapping_keysyms(maps[0])[i], xcb_get_keyboard_mapping_keysyms(maps[1])[i]);
-	free(maps[0]);
-	free(maps[1]);
+	assert_string_not_equal(before, typed);
+	bench_act(bench, "{\"action\":\"move\",\"x\":10,\"y\":10,\"duration_ms\":3500}");
+	auto_free char *after = dump_map(bench);
+
+	assert_string_equal(before, after);
+	bench_expect_typed(bench, texts[4], texts[4]);
 }
 
 static void test_cancel(void **state)
@@ -348,7 +387,8 @@ int main(void)
 		TEST(test_caps_lock),
 		TEST(test_num_lock),
 		TEST(test_held_letter),
-		TEST(test_layout_is_left_alone),
+		TEST(test_map_is_as_before),
+		TEST(test_map_is_as_before_later),
 		TEST(test_cancel),
 		TEST(test_delay),
 		TEST(test_window_that_does_not_answer),
