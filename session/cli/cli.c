@@ -158,6 +158,15 @@ char *cli_encode(const char *text)
 	return out;
 }
 
+void cli_add_parameter(char **path, const char *prefix, const char *name, const char *value)
+{
+	auto_free char *safe_name = cli_encode(name), *safe_value = cli_encode(value);
+	char *longer = util_printf("%s%c%s%s=%s", *path, strchr(*path, '?') ? '&' : '?', prefix, safe_name, safe_value);
+
+	free(*path);
+	*path = longer;
+}
+
 int cli_beside(const char *rest, char **path, struct err *e)
 {
 	char self[PATH_MAX];

@@ -59,6 +59,9 @@ int cli_read_pair(const char *pair, const char *option, char **name, const char 
 /* Percent-encoded for one part of a URL; the caller's. */
 char *cli_encode(const char *text);
 
+/* Adds a parameter to a path (malloced): its name is the prefix as it is with `name` behind it, which is percent-encoded as the value is. */
+void cli_add_parameter(char **path, const char *prefix, const char *name, const char *value);
+
 /* The path of what lies at `rest`, seen from the folder of this program; the caller's. ERR_INTERNAL. */
 int cli_beside(const char *rest, char **path, struct err *e);
 

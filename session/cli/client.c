@@ -202,6 +202,7 @@ int client_call(struct client *client, const char *method, const char *path, con
 	curl_easy_getinfo(client->curl, CURLINFO_RESPONSE_CODE, &got.status);
 	got.at = take_header(client->curl, "Glovebox-At");
 	got.space = take_header(client->curl, "Glovebox-Space");
+	got.fallback = take_header(client->curl, "Glovebox-Fallback");
 	if (got.body)
 		got.json = json_loadb(got.body, got.body_len, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
 	*reply = got;
@@ -213,6 +214,7 @@ void client_reply_finish(struct client_reply *reply)
 	free(reply->body);
 	free(reply->at);
 	free(reply->space);
+	free(reply->fallback);
 	json_decref(reply->json);
 	*reply = (struct client_reply){0};
 }

@@ -30,6 +30,7 @@ struct client_reply {
 	json_t *json;  /* the body as JSON; NULL when it is none */
 	char *at;      /* the header Glovebox-At, or NULL */
 	char *space;   /* the header Glovebox-Space, or NULL */
+	char *fallback; /* the header Glovebox-Fallback, or NULL */
 };
 
 /* Where the server is and how it is known. */

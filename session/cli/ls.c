@@ -32,16 +32,6 @@ static const struct arg_option ls_options[] = {
 	{"owner", 0, "NAME", false, "those that this key made"},
 };
 
-/* Adds a parameter to a path, both parts of its name and its value percent-encoded. */
-static void add_parameter(char **path, const char *prefix, const char *name, const char *value)
-{
-	auto_free char *safe_name = cli_encode(name), *safe_value = cli_encode(value);
-	char *longer = util_printf("%s%c%s%s=%s", *path, strchr(*path, '?') ? '&' : '?', prefix, safe_name, safe_value);
-
-	free(*path);
-	*path = longer;
-}
-
 static int make_path(const struct args *args, char **out, struct err *e)
 {
 	static const char *const same[] = {"state", "image", "owner"};
@@ -50,17 +40,17 @@ static int make_path(const struct args *args, char **out, struct err *e)
 	size_t at = 0;
 
 	if (!args_get(args, "all") && !args_get(args, "state"))
-		add_parameter(&path, "", "state", LIVING);
+		cli_add_parameter(&path, "", "state", LIVING);
 	for (size_t i = 0; i < ARRAY_LEN(same); i++)
 		if (args_get(args, same[i]))
-			add_parameter(&path, "", same[i], args_get(args, same[i]));
+			cli_add_parameter(&path, "", same[i], args_get(args, same[i]));
 	while ((pair = args_next(args, "label", &at))) {
 		auto_free char *name = NULL;
 		const char *value;
 
 		if (cli_read_pair(pair, "label", &name, &value, e))
 			return -1;
-		add_parameter(&path, "label.", name, value);
+		cli_add_parameter(&path, "label.", name, value);
 	}
 	*out = steal_ptr(&path);
 	return 0;

@@ -135,6 +135,23 @@ def test_shot(cli, session, tmp_path):
     cli.run("shot", session.id, "-o", "/nonexistent/a.png", status=REFUSED)
 
 
+def test_shot_of_another_kind(cli, session, tmp_path):
+    """What the picture is to be like is the server's to check; what had to become less says so."""
+    cli.run("shot", session.id, "--format", "jpeg", "--quality", "50", cwd=tmp_path)
+    assert (tmp_path / f"{session.id}.jpeg").read_bytes().startswith(b"\xff\xd8")
+    raw = cli.run("shot", session.id, "--format", "raw", "--region", "10,20,30,40", "--no-cursor", "-o", "-").stdout
+    assert raw == b"\x4a\x5f\x73" * (30 * 40)
+    assert len(cli.run("shot", session.id, "--format", "raw", "--space", "640x400", "-o", "-").stdout) == 640 * 400 * 3
+    small = cli.run("shot", session.id, "--format", "raw", "--max-bytes", "5000", "-o", tmp_path / "small.raw")
+    assert b"not as asked: reason=max_bytes" in small.stderr and (tmp_path / "small.raw").stat().st_size <= 5000
+    assert "max_bytes=5000" in cli.json("shot", session.id, "--max-bytes", "5000", "--format", "raw", "-o", tmp_path / "small.raw")["fallback"]
+    for wrong, pointer in ((("--format", "gif"), b"/format"), (("--quality", "50"), b"/quality"), (("--region", "1,2"), b"/region"),
+                           (("--space", "big"), b"/space"), (("--max-bytes", "1"), b"/max_bytes"), (("--format", "a&cursor=1"), b"/format")):
+        # No file for what is refused: a format that is none is no name of one, either.
+        assert pointer in cli.run("shot", session.id, "-o", tmp_path / "no.png", *wrong, status=REFUSED).stderr
+    assert not (tmp_path / "no.png").exists()
+
+
 def test_shot_does_not_write_to_a_terminal(cli, session):
     ours, theirs = pty.openpty()
     try:

@@ -15,7 +15,7 @@ from pictures import box
 BACKGROUND = (0x4A, 0x5F, 0x73)
 YELLOW = (0xFF, 0xCC, 0x00)
 SIZE = (1280, 800)
-FIRST_FRAMES = 25
+FIRST_FRAMES = 12
 
 
 def shot(session, query="", headers=None):
@@ -49,13 +49,15 @@ def show_yellow(session):
 
 
 def test_first_frame_is_painted(make_session):
-    """Right after create the desktop is painted and hands work, every time."""
+    """Case S01: right after create the desktop is painted, hands work and apps start, every time."""
     for _ in range(FIRST_FRAMES):
         session = make_session("minimal")
         _, picture = shot(session, "?cursor=false")
         assert picture.size == SIZE
         assert picture.getcolors() == [(SIZE[0] * SIZE[1], BACKGROUND)]
         session.do("click", x=SIZE[0] - 1, y=SIZE[1] - 1)
+        launched = session.do("launch", app="terminal")
+        assert [window["id"] for window in session.windows()] == [launched["window"]]
         session.end()
 
 
@@ -63,6 +65,22 @@ def test_app_right_after_create(make_session):
     session = make_session("minimal")
     launched = session.do("launch", app="terminal")
     assert [window["id"] for window in session.windows()] == [launched["window"]]
+
+
+def test_dark_screens_are_pictures_like_others(make_session):
+    """What is black because it is black is shown as it is: nothing waits for it to become another."""
+    session = make_session("minimal")
+    session.act({"action": "launch", "app": "terminal"},
+                {"action": "type", "text": "PS1=; clear; printf '\\033]11;#000000\\007\\033]10;#000000\\007\\033[?25l'; exec sleep 1000\n"},
+                observe={"picture": "none"})
+    session.do("resize_window", window=session.windows()[0]["id"], maximized=True)
+
+    def is_dark():
+        observation = session.act(observe={"cursor": False})["observation"]
+        picture = decoded(observation["picture"])
+        return observation["settled"] and box(picture, (0, 0, 0)) and sum(n for n, colour in picture.getcolors(4096) if colour == (0, 0, 0)) > 900000
+
+    until(is_dark)
 
 
 def test_picture_is_opaque_rgb(session):
