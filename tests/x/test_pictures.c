@@ -206,6 +206,37 @@ static void test_change_elsewhere(void **state)
 	display_picture_drop(&third);
 }
 
+/* Requests that differ in one field are kept apart. */
+static void test_every_field_counts(void **state)
+{
+	static const struct display_request base = {.x = 10, .y = 20, .width = 100, .height = 50, .out_width = 90, .out_height = 40,
+	                                            .format = ENCODE_JPEG, .quality = 70, .max_bytes = 100000};
+	struct display_request others[11];
+
+	for (size_t i = 0; i < ARRAY_LEN(others); i++)
+		others[i] = base;
+	others[0].x = 11;
+	others[1].y = 21;
+	others[2].width = 101;
+	others[3].height = 51;
+	others[4].out_width = 91;
+	others[5].out_height = 41;
+	others[6].no_cursor = true;
+	others[7].format = ENCODE_RAW;
+	others[8].quality = 71;
+	others[9].max_bytes = 100001;
+	others[10].any_format = true;
+	for (size_t i = 0; i < ARRAY_LEN(others); i++) {
+		struct display_picture one = painter_look(*state, base), other = painter_look(*state, others[i]);
+
+		if (one.bytes == other.bytes)
+			fail_msg("%zu: it is the same picture", i);
+		assert_memory_equal(&other.asked, &others[i], sizeof(other.asked));
+		display_picture_drop(&one);
+		display_picture_drop(&other);
+	}
+}
+
 static size_t n_kept(struct painter *painter, size_t *cost)
 {
 	size_t n = 0;
@@ -513,7 +544,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 		TEST(test_formats),        TEST(test_kept_is_never_wrong), TEST(test_kept_over_many_changes), TEST(test_change_elsewhere),
-		TEST(test_what_is_kept_is_bounded), TEST(test_limits_of_bytes), TEST(test_slow_pictures), TEST(test_pointer), TEST(test_pointer_of_a_window),
+		TEST(test_what_is_kept_is_bounded), TEST(test_limits_of_bytes), TEST(test_every_field_counts), TEST(test_slow_pictures), TEST(test_pointer), TEST(test_pointer_of_a_window),
 		TEST(test_no_pointer), TEST(test_animated_pointer),
 	};
 
