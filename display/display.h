@@ -142,10 +142,12 @@ struct display_follower {
 	struct display_follower *next;
 	struct display_request request;
 	struct co_event *news;
-	bool has_picture;
-	uint64_t frame, moves;       /* that its picture shows */
-	uint32_t cursor_serial;      /* the pointer in it, and what that covers in native pixels; width 0: none is drawn */
-	struct rect cursor;
+	struct display_has {
+		bool picture;           /* else nothing yet */
+		uint64_t frame, moves;  /* that it shows */
+		uint32_t cursor_serial; /* the pointer in it, and what that covers in native pixels; width 0: none is drawn */
+		struct rect cursor;
+	} has;
 };
 
 /* Begins with a follower that has no picture yet; of the request max_bytes does not count. `news` (the caller's) is signalled from now on whenever something may have changed. */

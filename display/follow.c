@@ -11,6 +11,11 @@
 #include "display/screen.h"
 #include "session/base/util.h"
 
+/* A follower that comes so long after another is told the same, if it had the same: what is newer both get with their next frames. */
+#define TOGETHER_MS 5
+/* What is kept for that, at most. */
+#define TOGETHER_BYTES (1024 * 1024)
+
 /* As much of the picture in parts is sent as a whole one: it is no more work, and smaller. */
 #define MOST_PERCENT 60
 
@@ -44,8 +49,8 @@ void screen_tell_followers(const struct display *display)
 
 bool display_follow_has_news(const struct display *display, const struct display_follower *follower)
 {
-	return !follower->has_picture || display->told || display->frame > follower->frame ||
-	       (!follower->request.no_cursor && display->moves != follower->moves);
+	return !follower->has.picture || display->told || display->frame > follower->has.frame ||
+	       (!follower->request.no_cursor && display->moves != follower->has.moves);
 }
 
 /* --- which parts --- */
@@ -92,15 +97,15 @@ static void list_parts(const struct display *display, const struct display_follo
 {
 	const struct display_request *request = &follower->request;
 	struct rect changed[LIMIT_CHANGED - 2];
-	size_t n = follower->has_picture ? display_changes(display, follower->frame, changed, ARRAY_LEN(changed)) : 0;
+	size_t n = follower->has.picture ? display_changes(display, follower->has.frame, changed, ARRAY_LEN(changed)) : 0;
 
 	for (size_t i = 0; i < n; i++)
 		add_part(parts, request, changed[i]);
-	if (pointer.serial != follower->cursor_serial || !same_rect(pointer.rect, follower->cursor)) {
-		add_part(parts, request, follower->cursor);
+	if (pointer.serial != follower->has.cursor_serial || !same_rect(pointer.rect, follower->has.cursor)) {
+		add_part(parts, request, follower->has.cursor);
 		add_part(parts, request, pointer.rect);
 	}
-	if (!follower->has_picture || is_most(parts, request)) {
+	if (!follower->has.picture || is_most(parts, request)) {
 		parts->whole = true;
 		parts->n = 1;
 		parts->list[0].rect = (struct rect){0, 0, request->out_width, request->out_height};
@@ -172,11 +177,53 @@ static int follow(struct display *display, struct display_follower *follower, st
 	list_parts(display, follower, pointer, parts);
 	if (encode_parts(display, &follower->request, cursor, parts, e) < 0)
 		return -1;
-	follower->has_picture = true;
-	follower->frame = parts->frame;
-	follower->moves = moves;
-	follower->cursor_serial = pointer.serial;
-	follower->cursor = pointer.rect;
+	follower->has = (struct display_has){true, parts->frame, moves, pointer.serial, pointer.rect};
+	return 0;
+}
+
+/* --- several that follow the same --- */
+
+static struct display_parts hold(const struct display_parts *parts)
+{
+	for (size_t i = 0; i < parts->n; i++)
+		(void)bytes_hold(parts->list[i].bytes);
+	return *parts;
+}
+
+static bool was_told(const struct display *display, const struct display_follower *follower)
+{
+	const struct screen_told *told = &display->last_told;
+
+	return told->parts.n > 0 && util_now_ms() - told->at_ms <= TOGETHER_MS && follower->has.picture &&
+	       follower->has.frame == told->had.frame && follower->has.cursor_serial == told->had.cursor_serial &&
+	       same_rect(follower->has.cursor, told->had.cursor) && screen_same_request(&follower->request, &told->request);
+}
+
+/* Whole pictures are kept already, where they are made. */
+static void keep_told(struct display *display, const struct display_follower *follower, struct display_has had,
+                      const struct display_parts *parts)
+{
+	size_t n_bytes = 0;
+
+	for (size_t i = 0; i < parts->n; i++)
+		n_bytes += parts->list[i].bytes->len;
+	display_parts_finish(&display->last_told.parts);
+	if (parts->n > 0 && !parts->whole && n_bytes <= TOGETHER_BYTES && display->followers->next)
+		display->last_told = (struct screen_told){follower->request, had, follower->has, hold(parts), util_now_ms()};
+}
+
+static int follow_or_share(struct display *display, struct display_follower *follower, struct display_parts *parts, struct err *e)
+{
+	struct display_has had = follower->has;
+
+	if (was_told(display, follower)) {
+		*parts = hold(&display->last_told.parts);
+		follower->has = display->last_told.has;
+		return 0;
+	}
+	if (follow(display, follower, parts, e) < 0)
+		return -1;
+	keep_told(display, follower, had, parts);
 	return 0;
 }
 
@@ -187,7 +234,7 @@ int display_follow(struct display *display, struct display_follower *follower, s
 
 	if (screen_begin_look(display, e) < 0)
 		return -1;
-	rc = follow(display, follower, &parts, e);
+	rc = follow_or_share(display, follower, &parts, e);
 	screen_end_look(display);
 	if (rc < 0)
 		display_parts_finish(&parts);

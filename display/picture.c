@@ -25,7 +25,7 @@ struct display_request screen_complete(const struct display *display, const stru
 	return request;
 }
 
-static bool same_request(const struct display_request *a, const struct display_request *b)
+bool screen_same_request(const struct display_request *a, const struct display_request *b)
 {
 	return a->x == b->x && a->y == b->y && a->width == b->width && a->height == b->height && a->out_width == b->out_width &&
 	       a->out_height == b->out_height && a->no_cursor == b->no_cursor && a->format == b->format && a->quality == b->quality &&
@@ -40,7 +40,7 @@ static struct kept *find_kept(struct display *display, const struct display_requ
 	for (size_t i = 0; i < ARRAY_LEN(display->kept); i++) {
 		struct kept *kept = &display->kept[i];
 
-		if (kept->used > 0 && same_request(&kept->picture.asked, request))
+		if (kept->used > 0 && screen_same_request(&kept->picture.asked, request))
 			return kept;
 		if (kept->used < oldest->used)
 			oldest = kept;

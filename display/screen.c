@@ -291,6 +291,7 @@ void display_destroy(struct display *display)
 		kept_finish(&display->kept[i]);
 	loop_cancel(display->attend);
 	blinks_finish(&display->blinks);
+	display_parts_finish(&display->last_told.parts);
 	tiles_finish(&display->tiles);
 	free(display);
 }

@@ -17,6 +17,14 @@
 #include "display/kept.h"
 #include "display/tiles.h"
 
+/* What the last follower was told, for others that had the same and come right after it. */
+struct screen_told {
+	struct display_request request;
+	struct display_has had, has;
+	struct display_parts parts; /* n is 0: nothing is kept */
+	int64_t at_ms;
+};
+
 struct display {
 	struct xconn *x;
 	struct space native;
@@ -58,6 +66,7 @@ struct display {
 	struct screen_looker *lookers; /* who waits for that, the first one first */
 
 	struct display_follower *followers;
+	struct screen_told last_told;
 	size_t n_cursors;            /* of them, that have the pointer in their picture */
 	uint8_t fixes_event, input_opcode; /* by which the server's news of the pointer are known */
 	uint64_t moves;              /* how often such news came */
@@ -109,6 +118,8 @@ void screen_tell_followers(const struct display *display);
 
 /* Fields that are left out become what they stand for, so that requests can be compared. */
 struct display_request screen_complete(const struct display *display, const struct display_request *asked);
+
+bool screen_same_request(const struct display_request *a, const struct display_request *b);
 
 /* Something was told: while somebody attends it is taken in before long. */
 void screen_attend(struct display *display);

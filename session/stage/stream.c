@@ -146,7 +146,7 @@ static int send_frame(struct following *f, struct err *e)
 	int rc;
 
 	/* Only when it has taken the last one: what it gets then is the newest. */
-	if (f->follower.has_picture && reader_wait_taken(&f->reader, e) < 0)
+	if (f->follower.has.picture && reader_wait_taken(&f->reader, e) < 0)
 		return -1;
 	if (util_now_ms() < due_ms(f))
 		return 0;

@@ -114,7 +114,7 @@ static void mirror_check(struct mirror *mirror)
 	struct display_picture picture = painter_look(mirror->painter, mirror->follower.request);
 	auto_free uint32_t *pixels = painter_decode(&picture);
 
-	assert_int_equal(picture.frame, mirror->follower.frame);
+	assert_int_equal(picture.frame, mirror->follower.has.frame);
 	for (int i = 0; i < mirror->width * mirror->height; i++)
 		if (pixels[i] != mirror->pixels[i])
 			fail_msg("the pixel %d, %d is %06x, not %06x", i % mirror->width, i / mirror->width, mirror->pixels[i], pixels[i]);
@@ -235,6 +235,43 @@ static void test_many_places(void **state)
 	mirror_destroy(mirror);
 }
 
+/* Two that had the same are told the same when they come right after each other, and nothing is missed for it. */
+static void test_two_of_the_same(void **state)
+{
+	struct painter *painter = *state;
+	const struct display_request request = {.format = ENCODE_RAW};
+	struct mirror *one = mirror_create(painter, &request), *other = mirror_create(painter, &request);
+	const struct screen_told *told = &painter->display->last_told;
+
+	(void)mirror_follow(one);
+	(void)mirror_follow(other);
+	for (int i = 0; i < 20; i++) {
+		bool late = i % 3 == 0, differs = i % 4 == 0;
+
+		painter_rect(painter, between(0, 600), between(0, 300), 20, 20, (uint32_t)between(1, 0xFFFFFF));
+		assert_true(mirror_follow(one) > 0);
+		painter->display->last_told.at_ms = util_now_ms() + (late ? -WAIT_MS : WAIT_MS);
+		if (differs)
+			painter_rect(painter, between(0, 600), between(0, 300), 20, 20, (uint32_t)between(1, 0xFFFFFF));
+		assert_true(told->parts.n > 0);
+		const struct bytes *shared = told->parts.list[0].bytes;
+
+		xserver_run(painter->loop, follow, other);
+		assert_int_equal(other->parts.list[0].bytes == shared, !late);
+		for (size_t n = 0; n < other->parts.n; n++)
+			paste(other, &other->parts.list[n]);
+		display_parts_finish(&other->parts);
+		assert_int_equal(other->follower.has.frame == one->follower.has.frame, !late || !differs);
+		painter->display->last_told.at_ms = 0;
+		(void)mirror_follow(other);
+		(void)mirror_follow(one);
+		mirror_check(one);
+		mirror_check(other);
+	}
+	mirror_destroy(one);
+	mirror_destroy(other);
+}
+
 static void wait_news(void *arg)
 {
 	struct mirror *mirror = arg;
@@ -283,7 +320,8 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
-		TEST(test_random_changes), TEST(test_the_same_again), TEST(test_many_places), TEST(test_news),
+		TEST(test_random_changes), TEST(test_the_same_again), TEST(test_many_places), TEST(test_two_of_the_same),
+		TEST(test_news),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
