@@ -64,6 +64,21 @@ def test_a_session_by_tls(secure):
         assert secure.api.request("GET", "/v1", headers={"Origin": origin}).status == status
 
 
+def test_a_stream_by_tls(secure):
+    """A frame that is larger than all that lies between, and a small one after it, at once."""
+    session = secure.api.new(image="minimal")
+    connection = session.agent.connect(20)
+    connection.request("GET", f"{session.path}/stream?format=raw", headers={"Authorization": f"Bearer {session.agent.token}"})
+    frames = (json.loads(line[6:]) for line in connection.getresponse() if line.startswith(b"data: "))
+    whole = next(frames)
+    assert whole["whole"] and len(whole["tiles"][0]["data"]) == 1280 * 800 * 4
+    for x in 5, 500:
+        session.do("move", x=x, y=5)
+        assert len(next(frames)["tiles"]) == 2
+    connection.close()
+    session.end()
+
+
 def context_of(certificate, lowest, highest, protocols=()):
     context = trusting(certificate)
     context.minimum_version, context.maximum_version = lowest, highest
