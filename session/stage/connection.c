@@ -17,6 +17,8 @@
 #include "session/base/util.h"
 #include "session/stage/link.h"
 
+#define SEND_BUFFER_BYTES (1024 * 1024) /* of one connection, in the kernel */
+
 struct connection {
 	struct connections *all;
 	struct connection *next;
@@ -194,6 +196,8 @@ static void on_acceptable(void *arg, uint32_t events)
 	(void)events;
 	if (fd < 0)
 		return;
+	/* As far as the kernel grants it: a picture goes out in one piece. */
+	(void)setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &(int){SEND_BUFFER_BYTES}, sizeof(int));
 	connection = util_zalloc(sizeof(*connection));
 	*connection = (struct connection){.all = all, .next = all->list};
 	connection->stream = ipc_stream_create(all->loop, fd, &stream_ops, connection);
