@@ -125,6 +125,12 @@ def test_limit_of_bytes(desk):
     assert get(desk, max_bytes=3_000_000)[1] == "png"
 
 
+def test_limits_are_told(server):
+    limits = server.api.call("GET", "/v1")["limits"]
+    assert {name: limits[name] for name in ("picture_bytes", "picture_inline_bytes", "picture_usual_bytes", "model_side_px")} == {
+        "picture_bytes": 50331648, "picture_inline_bytes": 12582912, "picture_usual_bytes": 3750000, "model_side_px": MODEL_SIDE}
+
+
 def test_tags(desk):
     """The tag is of all that shapes the bytes; what changes elsewhere leaves a part as it is."""
     asked = [{}, {"format": "png"}, {"format": "png", "compression": "small"}, {"format": "jpeg"}, {"format": "jpeg", "quality": 81},
