@@ -49,6 +49,16 @@ static int send_pieces(struct reader *reader, const char *text, size_t len, stru
 	return 0;
 }
 
+bool reader_has_room(struct reader *reader, size_t len)
+{
+	struct readers *all = reader->all;
+
+	if (len <= LIMIT_STREAM_SMALL_BYTES || all->held == 0 || all->held + len <= LIMIT_STREAM_FRAMES_BYTES)
+		return true;
+	all->starved = true;
+	return false;
+}
+
 void reader_hold(struct reader *reader, size_t len)
 {
 	reader->all->held += len;
@@ -57,8 +67,10 @@ void reader_hold(struct reader *reader, size_t len)
 void reader_let_go(struct reader *reader, size_t len)
 {
 	reader->all->held -= len;
-	if (len > LIMIT_STREAM_SMALL_BYTES)
-		co_signal(&reader->all->news);
+	if (!reader->all->starved)
+		return;
+	reader->all->starved = false;
+	co_signal(&reader->all->news);
 }
 
 int reader_send(struct reader *reader, const char *text, size_t len, struct err *e)

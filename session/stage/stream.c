@@ -104,18 +104,10 @@ static size_t most_bytes(const struct following *f)
 	return (size_t)request->out_width * (size_t)request->out_height * PIXEL_BYTES;
 }
 
-/* A large frame is not made while those of others take the memory for it; the first always has it. */
-static bool has_memory(const struct following *f)
+/* When the next frame is to be looked for. One that would take too much memory waits for news of others. */
+static int64_t due_ms(struct following *f)
 {
-	size_t most = most_bytes(f), held = f->stage->readers.held;
-
-	return most <= LIMIT_STREAM_SMALL_BYTES || held == 0 || held + most <= LIMIT_STREAM_FRAMES_BYTES;
-}
-
-/* When the next frame is to be looked for. */
-static int64_t due_ms(const struct following *f)
-{
-	if (f->stage->state != STAGE_IS_READY || !has_memory(f))
+	if (f->stage->state != STAGE_IS_READY || !reader_has_room(&f->reader, most_bytes(f)))
 		return CO_FOREVER;
 	return display_follow_has_news(f->stage->display, &f->follower) ? f->next_ms : f->look_ms;
 }
