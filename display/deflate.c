@@ -74,14 +74,6 @@ void deflate_long_match(struct deflate *deflate, uint32_t bytes, uint32_t distan
 {
 	uint32_t whole = bytes / DEFLATE_MAX, rest = bytes % DEFLATE_MAX;
 
-	/* One or two bytes are too short a match: the last whole one gives three of its own. */
-	if (rest > 0 && rest < DEFLATE_MIN) {
-		if (--whole > 0)
-			deflate_matches(deflate, DEFLATE_MAX, distance, whole);
-		deflate_matches(deflate, DEFLATE_MAX - DEFLATE_MIN, distance, 1);
-		deflate_matches(deflate, rest + DEFLATE_MIN, distance, 1);
-		return;
-	}
 	deflate_matches(deflate, DEFLATE_MAX, distance, whole);
 	if (rest > 0)
 		deflate_matches(deflate, rest, distance, 1);

@@ -38,7 +38,7 @@ struct deflate {
 	uint32_t distances[DEFLATE_DISTANCES];
 };
 
-/* `deflate` with room for so many tokens: each byte, pixel and match takes one, and a match of more than DEFLATE_MAX bytes up to three. */
+/* `deflate` with room for so many tokens: each byte, pixel and match takes one, and a match of more than DEFLATE_MAX bytes two. */
 void deflate_init(struct deflate *deflate, size_t max_tokens);
 void deflate_finish(struct deflate *deflate);
 
@@ -68,7 +68,10 @@ static inline void deflate_matches(struct deflate *deflate, uint32_t length, uin
 /* `bytes` (more than DEFLATE_MAX, and at most DEFLATE_LONG) that are as those `distance` before them. */
 void deflate_long_match(struct deflate *deflate, uint32_t bytes, uint32_t distance);
 
-/* `bytes` (DEFLATE_MIN..DEFLATE_LONG) that are as those `distance` (1..DEFLATE_WINDOW) before them. */
+/*
+ * `bytes` (DEFLATE_MIN..DEFLATE_LONG, a multiple of DEFLATE_MIN as DEFLATE_MAX is, so that no rest is too short to be a match) that are
+ * as those `distance` (1..DEFLATE_WINDOW) before them.
+ */
 static inline void deflate_match(struct deflate *deflate, uint32_t bytes, uint32_t distance)
 {
 	if (bytes <= DEFLATE_MAX)

@@ -95,6 +95,18 @@ static uint32_t stripes(int x, int y, uint32_t seed, uint32_t *state)
 	return below(state, 500) == 0 ? next_random(state) : (uint32_t)(x % (3 + (int)(seed % 40)) * 0x112233 + (y / 5) * 0x010203);
 }
 
+/*
+ * Rows of colours that do not repeat within them, each four times, and half of each as in the rows before these: in a wide image that is
+ * further back than a copy may reach.
+ */
+static uint32_t echoes(int x, int y, uint32_t seed, uint32_t *state)
+{
+	uint32_t colour = (uint32_t)x + seed + (x / 64 % 2 ? (uint32_t)(y / 4) * 4096 : 0) + 1;
+
+	(void)state;
+	return colour * 2654435761U >> 4;
+}
+
 /* Parts of all kinds beside and above each other, as on a desktop. */
 static uint32_t mixed(int x, int y, uint32_t seed, uint32_t *state)
 {
@@ -103,7 +115,7 @@ static uint32_t mixed(int x, int y, uint32_t seed, uint32_t *state)
 	return parts[((uint32_t)(x / 41) + (uint32_t)(y / 29) * 3 + seed) % ARRAY_LEN(parts)](x, y, seed, state);
 }
 
-static paint_fn *const paints[] = {flat, gradient, noise, text, photo, detailed, few_colours, stripes, mixed};
+static paint_fn *const paints[] = {flat, gradient, noise, text, photo, detailed, few_colours, stripes, echoes, mixed};
 
 static void paint(const struct image *image, paint_fn *fn, uint32_t seed)
 {
@@ -178,7 +190,7 @@ static void test_sides(void **state)
 {
 	static const int sizes[][2] = {{1, 1},   {1, 2},    {2, 1},   {3, 1},    {1, 200},  {200, 1},  {85, 3},   {86, 3},   {87, 3},
 	                               {5, 31},  {5, 32},   {5, 33},  {4096, 1}, {4096, 33}, {4095, 3}, {1, 4096}, {2, 4096}, {3, 4095},
-	                               {64, 64}, {171, 65}, {1366, 34}};
+	                               {64, 64}, {171, 65}, {1366, 34}, {3000, 40}};
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(sizes); i++)
