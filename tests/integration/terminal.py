@@ -28,7 +28,7 @@ class RawTerminal:
         return new
 
     def expect(self, text, **fields):
-        result = self.session.do("type", text=text, **fields)
+        result = self.session.act({"action": "type", "text": text}, **fields)["results"][0]
         assert result["delivered"] == len(text)
         wanted = text.replace("\r\n", "\r").replace("\n", "\r").encode()
         assert self.got(len(wanted)).decode() == wanted.decode()

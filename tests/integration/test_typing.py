@@ -6,6 +6,7 @@ import pytest
 
 from api import Refused
 from conftest import until
+from editors import mixed
 from load import busy
 from page import Page
 from terminal import RawTerminal
@@ -130,6 +131,19 @@ def test_cancel_says_how_much_was_typed(session):
     result = answers[0]["results"][0]
     assert 0 < result["delivered"] < 1000
     assert not result["ok"] and result["error"]["code"] == "cancelled"
+    assert raw.got(result["delivered"]) == b"x" * result["delivered"]
+    raw.expect("after")
+
+
+def test_as_long_as_a_text_may_be(raw):
+    raw.expect(mixed(100_000), timeout_ms=300_000)
+
+
+def test_time_limit_says_how_much_was_typed(raw):
+    answer = raw.session.try_act({"action": "type", "text": "x" * 1000, "delay_ms": 10}, timeout_ms=1000)
+    result = answer["results"][0]
+    assert not result["ok"] and result["error"]["code"] == "timeout", answer
+    assert 0 < result["delivered"] < 1000
     assert raw.got(result["delivered"]) == b"x" * result["delivered"]
     raw.expect("after")
 

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Text in a session whose keyboard has another layout, group, locks or held keys; the keyboard map is afterwards what it was."""
+import pytest
+
+from editors import difference, mixed, start
+
+LAYOUTS = ["us", "de", "fr", "gb", "it", "ru", "us dvorak", "us intl", "us,ru"]
+N_CHARS = 400
+
+
+@pytest.fixture
+def editor(make_session):
+    return start(make_session, "gtk4")
+
+
+def keyboard_map(editor):
+    return editor.session.run("sh", "-c", "xkbcomp -w 0 -xkb $DISPLAY -")
+
+
+def load(editor, layout):
+    """From inside, as a person would; the display's own server has no layouts to choose from."""
+    before = keyboard_map(editor)
+    editor.session.run("sh", "-c", 'setxkbmap -print -layout "$1" -variant "$2" -option "" -option grp:menu_toggle | xkbcomp -w 0 - $DISPLAY', "sh",
+                       *f"{layout} ".split(" ")[:2])
+    assert keyboard_map(editor) != before
+
+
+def types(editor, seed):
+    text, before = mixed(N_CHARS, seed), keyboard_map(editor)
+    editor.session.do("type", text=text)
+    assert keyboard_map(editor) == before
+    return text
+
+
+def test_layouts(editor):
+    for seed, layout in enumerate(LAYOUTS):
+        load(editor, layout)
+        editor.clear()
+        text = types(editor, seed)
+        assert difference(text, editor.text(text)) == "", layout
+
+
+def test_states_of_the_keyboard(editor):
+    load(editor, "us,ru")
+    for seed, keys in enumerate(["ISO_Next_Group", "ISO_Next_Group", "capslock", "capslock", "numlock", "numlock"]):
+        editor.clear()
+        editor.session.do("key", keys=keys)
+        text = types(editor, seed)
+        assert difference(text, editor.text(text)) == "", f"{keys}, the {seed}th"
+
+
+def test_held_keys(editor):
+    for seed, keys in enumerate(["shift", "ctrl", "alt", "ctrl+shift"]):
+        editor.clear()
+        editor.session.do("key_down", keys=keys)
+        text = types(editor, seed)
+        assert editor.session.api.call("GET", editor.session.path)["held"]["keys"] == keys.split("+")
+        editor.session.do("key_up", keys=keys)
+        assert difference(text, editor.text(text)) == "", keys
