@@ -19,6 +19,7 @@ from table import Times
 SIZES = ((1024, 768), (1280, 800), (1920, 1080), (3840, 2160))
 PAINT_MS = 20        # a terminal has drawn a character by then; the client sees to it that the picture differs
 QUIET_MS = 50
+REST_MS = 20         # in which window manager and application have done what a click gives them to do
 LOOP_SLEEP_S = 2     # between act and look in the loops that vendors of models publish
 TYPED = 1000
 TYPED_FILE = "/home/user/typed"
@@ -93,6 +94,8 @@ class Steps:
 
     def input(self):
         self.row("click", lambda way: [way.act({"action": "click", **POINT}, name="m")], 300, **self.scene.terminal)
+        self.row(f"click, {REST_MS} ms after the one before", lambda way: [way.act({"action": "click", **POINT}, name="m"), {"pause_ms": REST_MS}],
+                 100, **self.scene.terminal)
         self.row("key", lambda way: [way.act({"action": "key", "keys": "a"}, name="m"), way.act({"action": "key", "keys": "BackSpace"})], 300)
         self.row("click and its picture", lambda way: [way.act({"action": "click", **POINT}, options={"observe": {"quiet_ms": 0}}, name="m")],
                  100, **self.scene.terminal)
