@@ -3,6 +3,7 @@
 import statistics
 
 import encoders
+import toolkits
 from steps import OURS, QUIET_MS, STAGE, TYPED
 from table import Table, figure, percentile
 
@@ -58,6 +59,14 @@ def encoded(encoders):
     return next(float(row["times the bytes"]) for row in rows if row["picture"] == SIZE and row["how"] == "png, all stripes")
 
 
+def typed(rows, typing):
+    """The errors of ours in each editor."""
+    for row in (dict(zip(typing.head, row)) for row in typing.rows):
+        if row["how"] != toolkits.PEER:
+            reached = "" if row["how"] == "failed" else "reached" if row["errors"] == "0" else "not reached"
+            rows.add(f"errors in {row['characters']} characters into {row['into']}", "0", row["errors"] or "not measured", reached)
+
+
 def table(results):
     """What is to be reached beside what these tables say; what was not measured is left out."""
     by_title = {one.title: one for one in results}
@@ -70,6 +79,8 @@ def table(results):
                 rows.add(what, f"{want:g}{unit}", f"{figure(got)}{unit}", far(ratio(got, want)))
             except KeyError:
                 rows.add(what, f"{want:g}{unit}", "not measured", "")
+    if toolkits.TITLE in by_title:
+        typed(rows, by_title[toolkits.TITLE])
     if encoders.TITLE in by_title:
         try:
             got = encoded(by_title[encoders.TITLE])
