@@ -6,11 +6,9 @@
 #include "display/shown.h"
 
 #include <stdbool.h>
-#include <string.h>
 #include <sys/param.h>
 
 #include "display/tiles.h"
-#include "session/base/limits.h"
 
 #define COLOUR 0xFFFFFFU
 
@@ -20,10 +18,12 @@ struct difference {
 	int top, bottom; /* the last is outside; 0: none */
 };
 
-/* The tiles of one row of them that the rectangle touches. */
+#define BAND_TILES 80
+
+/* Tiles beside each other, as far as the rectangle touches them. Not more: a band is made for each, and there may be many small ones. */
 struct band {
-	int left, right; /* of the rectangle; the last is outside */
-	struct difference tiles[LIMIT_SIDE_MAX_PX / TILES_SIDE_PX + 1];
+	int left, right; /* the last is outside */
+	struct difference tiles[BAND_TILES];
 };
 
 static void note(struct difference *difference, int y)
@@ -122,22 +122,31 @@ static void tell(const struct band *band, shown_changed_fn *fn, void *arg)
 	}
 }
 
+static void take_band(struct image *shown, const uint32_t *fresh, struct rect part, shown_changed_fn *fn, void *arg)
+{
+	struct band band = {.left = part.x, .right = part.x + part.width};
+
+	for (int y = part.y; y < part.y + part.height; y++)
+		take_row(&band, image_row(shown, y), fresh + (size_t)y * (size_t)shown->width, y);
+	tell(&band, fn, arg);
+}
+
+/* Where the band that begins at `x` ends. */
+static int next_band(int x, int end)
+{
+	return MIN((x / TILES_SIDE_PX + BAND_TILES) * TILES_SIDE_PX, end);
+}
+
 void shown_take(struct image *shown, const uint32_t *fresh, struct rect rect, shown_changed_fn *fn, void *arg)
 {
+	int left = MAX(rect.x, 0), right = MIN(rect.x + rect.width, shown->width);
 	int top = MAX(rect.y, 0), bottom = MIN(rect.y + rect.height, shown->height);
-	struct band band;
 
-	band.left = MAX(rect.x, 0);
-	band.right = MIN(rect.x + rect.width, shown->width);
-	if (band.left >= band.right)
-		return;
 	for (int y = top, below; y < bottom; y = below) {
-		int n_tiles = (band.right - 1) / TILES_SIDE_PX - band.left / TILES_SIDE_PX + 1;
-
 		below = next_tile(y, bottom);
-		memset(band.tiles, 0, (size_t)n_tiles * sizeof(band.tiles[0]));
-		for (int row = y; row < below; row++)
-			take_row(&band, image_row(shown, row), fresh + (size_t)row * (size_t)shown->width, row);
-		tell(&band, fn, arg);
+		for (int x = left, beside; x < right; x = beside) {
+			beside = next_band(x, right);
+			take_band(shown, fresh, (struct rect){x, y, beside - x, below - y}, fn, arg);
+		}
 	}
 }
