@@ -277,7 +277,8 @@ def test_readers_that_do_not_read(server, make_session):
         stopped = [stack.enter_context(Mirror(session.agent, session, receive_bytes=4096)) for _ in range(4)]
         reader = stack.enter_context(Mirror(session.agent, session, timeout_s=60))
         thread, events = in_thread(reader.rest)
-        session.do("type", text="PS1=; clear; while [ $SECONDS -lt 5 ]; do seq 60; done; clear\n")
+        session.do("type", text="PS1=; clear; SECONDS=0; while [ $SECONDS -lt 5 ]; do seq 60; done; clear; touch ended\n")
+        until(lambda: session.exec("test", "-e", "ended")["exit_code"] == 0)
         assert session.act(observe={"timeout_ms": 30000, "picture": "none"})["observation"]["settled"]
         slow, n_frames, picture = stopped[0], 0, session.shot()
         while not slow.picture or difference(slow.picture, picture):
