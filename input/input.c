@@ -3,10 +3,9 @@
 #include "input/input.h"
 
 #include <string.h>
-#include <sys/param.h>
-#include <xkbcommon/xkbcommon-keysyms.h>
 
 #include "input/drag.h"
+#include "input/focus.h"
 #include "input/keyboard.h"
 #include "input/motion.h"
 #include "input/pointer.h"
@@ -16,32 +15,15 @@
 #include "session/base/util.h"
 
 #define DRAG_DEFAULT_MS 300
-#define CAUSE_LIMIT_MS 1000
-#define CAUSE_BUSY_FACTOR 8 /* a page has as many times more what the window itself takes to answer */
-
-/*
- * What may move the focus inside a program, and how long the next key waits for it: since the cause, when something was drawn or nothing
- * was, and how long the screen must be quiet. A shortcut is a chord with Ctrl, Alt, Super or Meta; one that shows nothing, such as
- * ctrl+c, costs the longer time.
- */
-struct cause {
-	int seen_ms, unseen_ms, quiet_ms;
-};
-
-static const struct cause CLICK = {30, 100, 20};
-static const struct cause SHORTCUT = {100, 400, 50};
 
 struct input {
 	struct xconn *x;
 	struct input_ops ops;
-	const struct cause *cause; /* what the next key has to wait for, or NULL */
-	int64_t caused_ms;
-	uint64_t caused_frame;     /* what was on the screen before what it draws, once it is looked at */
-	bool has_looked;
 	struct hands hands;
 	struct keyboard keyboard;
 	struct pointer pointer;
 	struct drags drags;
+	struct focus focus;
 };
 
 int input_create(struct input **input, struct xconn *x, const struct input_ops *ops, struct err *e)
@@ -52,6 +34,7 @@ int input_create(struct input **input, struct xconn *x, const struct input_ops *
 	if (ops)
 		made->ops = *ops;
 	made->hands.x = x;
+	made->focus = (struct focus){.pointer = &made->pointer, .ping = &made->keyboard.ping, .ops = &made->ops};
 	made->pointer = (struct pointer){.x = x, .hands = &made->hands, .wm = &made->keyboard.ping.wm};
 	if (keyboard_init(&made->keyboard, x, &made->hands, e) < 0 ||
 	    drag_init(&made->drags, &made->pointer, &made->keyboard.ping, &made->ops, e) < 0) {
@@ -143,110 +126,12 @@ static int check_type(void *home, const json_t *args, struct err *e)
 	return typing_check(json_string_value(text), json_string_length(text), form_int(args, "delay_ms", 0), "/text", e);
 }
 
-/* Says, before it is pressed, that what comes may move the focus. */
-static void note_cause(struct input *input, const struct cause *cause)
-{
-	input->cause = cause;
-	input->caused_ms = util_now_ms();
-	input->has_looked = false;
-}
-
-/* What is on the screen before what was or will be pressed shows: what is drawn later counts as that. */
-static int look_before(struct input *input, struct err *e)
-{
-	if (input->has_looked || !input->ops.look)
-		return 0;
-	input->has_looked = true;
-	return input->ops.look(input->ops.arg, &input->caused_frame, e);
-}
-
-static bool is_plain_modifier(uint32_t keysym, bool *ctrl)
-{
-	*ctrl |= keysym == XKB_KEY_Control_L || keysym == XKB_KEY_Control_R;
-	return keysym == XKB_KEY_Shift_L || keysym == XKB_KEY_Shift_R || keysym == XKB_KEY_Control_L || keysym == XKB_KEY_Control_R;
-}
-
-/* Chords that edit in every toolkit and browser and never move the focus: what follows them is read after them. Not ctrl+v: some programs
- * go on reading keys while they fetch what is pasted. */
-static bool is_edit(const struct chord *chord)
-{
-	static const uint32_t plain[] = {XKB_KEY_a, XKB_KEY_c, XKB_KEY_x, XKB_KEY_z, XKB_KEY_BackSpace, XKB_KEY_Delete};
-	static const uint32_t shifted[] = {XKB_KEY_Left, XKB_KEY_Right, XKB_KEY_Up, XKB_KEY_Down, XKB_KEY_Home, XKB_KEY_End};
-	const uint32_t last = chord->keys[chord->n - 1].keysym;
-	bool ctrl = false, edits = false;
-
-	for (size_t i = 0; i + 1 < chord->n; i++)
-		if (!is_plain_modifier(chord->keys[i].keysym, &ctrl))
-			return false;
-	for (size_t i = 0; i < ARRAY_LEN(plain); i++)
-		edits |= chord->n == 2 && last == plain[i];
-	for (size_t i = 0; i < ARRAY_LEN(shifted); i++)
-		edits |= last == shifted[i];
-	return ctrl && edits;
-}
-
-static bool is_shortcut(const struct chord *chord)
-{
-	for (size_t i = 0; i < chord->n; i++) {
-		uint32_t keysym = chord->keys[i].keysym;
-
-		if (keysym >= XKB_KEY_F1 && keysym <= XKB_KEY_F35)
-			return true;
-		if (keynames_is_modifier(keysym) && keysym != XKB_KEY_Shift_L && keysym != XKB_KEY_Shift_R)
-			return !is_edit(chord);
-	}
-	return false;
-}
-
-/* Waits until the screen shows what came of the cause and is quiet; busy_ms longer on a machine that is busy. */
-static int wait_shown(struct input *input, const struct cause *cause, int64_t busy_ms, struct err *e)
-{
-	int64_t since_ms = input->caused_ms + MIN(busy_ms, CAUSE_LIMIT_MS);
-	uint64_t frame = input->caused_frame;
-
-	while (util_now_ms() < since_ms + (frame != input->caused_frame ? cause->seen_ms : cause->unseen_ms))
-		if (input->ops.wait_quiet(input->ops.arg, cause->quiet_ms, input->caused_ms + CAUSE_LIMIT_MS, e) < 0 ||
-		    input->ops.look(input->ops.arg, &frame, e) < 0)
-			return -1;
-	return 0;
-}
-
-/*
- * Called at the start of every action of the keyboard. After a click or a shortcut it waits until the window with the focus has read it, and
- * until the screen shows what came of it. A browser moves its focus when its page has had the event, of which a ping knows nothing and
- * which takes long while the page loads; what is typed before goes to the old place. A window that speaks no ping is of a program that
- * reads its events one by one: there the order in which they were sent is enough.
- */
-static int settle_focus(struct input *input, struct err *e)
-{
-	const struct cause *cause = input->cause;
-	struct ping_target target;
-	int64_t asked_ms;
-
-	if (pointer_confirm(&input->pointer, e) < 0)
-		return -1;
-	input->cause = NULL;
-	if (!cause)
-		return 0;
-	if (look_before(input, e) < 0 || ping_aim(&input->keyboard.ping, &target, e) < 0)
-		return -1;
-	if (target.window && !target.answers)
-		return 0;
-	asked_ms = util_now_ms();
-	if (ping_wait(&input->keyboard.ping, &target, e) < 0)
-		return -1;
-	return input->ops.look ? wait_shown(input, cause, CAUSE_BUSY_FACTOR * (util_now_ms() - asked_ms), e) : 0;
-}
-
 /* The chord of "keys", about to be pressed. */
 static int begin_chord(struct input *input, const json_t *args, struct chord *chord, struct err *e)
 {
-	if (chord_of(args, "keys", chord, e) < 0 || settle_focus(input, e) < 0)
+	if (chord_of(args, "keys", chord, e) < 0 || focus_settle(&input->focus, e) < 0)
 		return -1;
-	if (!is_shortcut(chord))
-		return 0;
-	note_cause(input, &SHORTCUT);
-	return look_before(input, e);
+	return focus_note_chord(&input->focus, chord, e);
 }
 
 /* The place that an action names, in *at; NULL for none, which is where the pointer is. */
@@ -326,7 +211,7 @@ static int run_click(struct action_run *run, struct err *e)
 	if (place_of(input, run->args, &at, e) < 0 || pointer_settle(&input->pointer, button, at, false, e) < 0 ||
 	    hold(input, run->args, &grip, e) < 0)
 		return -1;
-	note_cause(input, &CLICK);
+	focus_note_click(&input->focus);
 	rc = pointer_click(&input->pointer, button, (int)form_int(run->args, "count", 1), at, e);
 	return finish(input, &grip, rc, e);
 }
@@ -382,7 +267,7 @@ static int run_mouse_down(struct action_run *run, struct err *e)
 
 	if (place_of(input, run->args, &at, e) < 0 || pointer_settle(&input->pointer, button, at, true, e) < 0)
 		return -1;
-	note_cause(input, &CLICK);
+	focus_note_click(&input->focus);
 	drag_note_press(&input->drags);
 	return pointer_press(&input->pointer, button, at, e);
 }
@@ -394,7 +279,7 @@ static int run_mouse_up(struct action_run *run, struct err *e)
 	unsigned int button = button_of(run->args);
 	struct pointer_point at;
 
-	note_cause(input, &CLICK);
+	focus_note_click(&input->focus);
 	if (given_place(run->args, &at) && pointer_move(&input->pointer, at, e) < 0)
 		return -1;
 	if (hands_holds_button(&input->hands, button) &&
@@ -440,7 +325,7 @@ static int run_drag(struct action_run *run, struct err *e)
 	if (check_duration(run, path.duration_ms, e) < 0 || pointer_settle(&input->pointer, path.button, points[0], false, e) < 0 ||
 	    hold(input, run->args, &grip, e) < 0)
 		return -1;
-	note_cause(input, &CLICK);
+	focus_note_click(&input->focus);
 	rc = drag_run(&input->drags, &path, &reached, e);
 	json_object_set_new(run->result, "delivered", json_integer((json_int_t)reached));
 	return finish(input, &grip, rc, e);
@@ -546,7 +431,7 @@ static int run_type(struct action_run *run, struct err *e)
 		.delay_ms = form_int(run->args, "delay_ms", 0),
 		.deadline_ms = run->deadline_ms,
 	};
-	int rc = settle_focus(input, e) < 0 ? -1 : typing_run(&input->keyboard, &typing, e);
+	int rc = focus_settle(&input->focus, e) < 0 ? -1 : typing_run(&input->keyboard, &typing, e);
 
 	json_object_set_new(run->result, "delivered", json_integer((json_int_t)typing.delivered));
 	if (typing.note)

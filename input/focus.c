@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What keys wait for. */
+#include "input/focus.h"
+
+#include <sys/param.h>
+#include <xkbcommon/xkbcommon-keysyms.h>
+
+#include "session/base/util.h"
+
+#define LIMIT_MS 1000
+#define BUSY_FACTOR 8 /* a page has as many times more what the window itself takes to answer */
+
+/*
+ * How long the next key waits: since the cause, when something was drawn or nothing was, and how long the screen must be quiet. A shortcut
+ * that shows nothing costs the longer time.
+ */
+struct focus_cause {
+	int seen_ms, unseen_ms, quiet_ms;
+};
+
+static const struct focus_cause CLICK = {30, 100, 20};
+static const struct focus_cause SHORTCUT = {100, 400, 50};
+
+static void note(struct focus *focus, const struct focus_cause *cause)
+{
+	focus->cause = cause;
+	focus->caused_ms = util_now_ms();
+	focus->has_looked = false;
+}
+
+void focus_note_click(struct focus *focus)
+{
+	note(focus, &CLICK);
+}
+
+/* What is on the screen before what was or will be pressed shows: what is drawn later counts as that. */
+static int look_before(struct focus *focus, struct err *e)
+{
+	if (focus->has_looked || !focus->ops->look)
+		return 0;
+	focus->has_looked = true;
+	return focus->ops->look(focus->ops->arg, &focus->caused_frame, e);
+}
+
+/* What goes down with the chord: modifiers that are held, and its keys. */
+struct pressed {
+	bool ctrl, shift, others; /* others: modifiers that are neither */
+	size_t n_keys;            /* no modifiers */
+	uint32_t key;             /* the last of them */
+};
+
+static void add(struct pressed *pressed, uint32_t keysym, bool is_held)
+{
+	if (keysym == XKB_KEY_Control_L || keysym == XKB_KEY_Control_R) {
+		pressed->ctrl = true;
+	} else if (keysym == XKB_KEY_Shift_L || keysym == XKB_KEY_Shift_R) {
+		pressed->shift = true;
+	} else if (keynames_is_modifier(keysym)) {
+		pressed->others = true;
+	} else if (!is_held) {
+		pressed->n_keys++;
+		pressed->key = keysym;
+	}
+}
+
+/* Not ctrl+v: some programs go on reading keys while they fetch what is pasted. With Shift many of these mean something else. */
+static bool is_edit(const struct pressed *pressed)
+{
+	static const uint32_t plain[] = {XKB_KEY_a, XKB_KEY_c, XKB_KEY_x, XKB_KEY_z, XKB_KEY_BackSpace, XKB_KEY_Delete};
+	static const uint32_t shifted[] = {XKB_KEY_Left, XKB_KEY_Right, XKB_KEY_Up, XKB_KEY_Down, XKB_KEY_Home, XKB_KEY_End};
+	bool edits = false;
+
+	for (size_t i = 0; i < ARRAY_LEN(plain); i++)
+		edits |= !pressed->shift && pressed->key == plain[i];
+	for (size_t i = 0; i < ARRAY_LEN(shifted); i++)
+		edits |= pressed->key == shifted[i];
+	return edits && pressed->n_keys == 1 && !pressed->others;
+}
+
+static bool is_shortcut(const struct pressed *pressed)
+{
+	if (pressed->others || (pressed->key >= XKB_KEY_F1 && pressed->key <= XKB_KEY_F35))
+		return true;
+	return pressed->ctrl && pressed->n_keys > 0 && !is_edit(pressed);
+}
+
+int focus_note_chord(struct focus *focus, const struct chord *chord, struct err *e)
+{
+	const struct hands *hands = focus->pointer->hands;
+	struct pressed pressed = {0};
+
+	for (size_t i = 0; i < hands->n_keys; i++)
+		add(&pressed, hands->keys[i].keysym, true);
+	for (size_t i = 0; i < chord->n; i++)
+		add(&pressed, chord->keys[i].keysym, false);
+	if (!is_shortcut(&pressed))
+		return 0;
+	note(focus, &SHORTCUT);
+	return look_before(focus, e);
+}
+
+/* Waits until the screen shows what came of the cause and is quiet; busy_ms longer on a machine that is busy. */
+static int wait_shown(struct focus *focus, const struct focus_cause *cause, int64_t busy_ms, struct err *e)
+{
+	const struct input_ops *ops = focus->ops;
+	int64_t since_ms = focus->caused_ms + MIN(busy_ms, LIMIT_MS);
+	uint64_t frame = focus->caused_frame;
+
+	while (util_now_ms() < since_ms + (frame != focus->caused_frame ? cause->seen_ms : cause->unseen_ms))
+		if (ops->wait_quiet(ops->arg, cause->quiet_ms, since_ms + LIMIT_MS, e) < 0 || ops->look(ops->arg, &frame, e) < 0)
+			return -1;
+	return 0;
+}
+
+int focus_settle(struct focus *focus, struct err *e)
+{
+	const struct focus_cause *cause = focus->cause;
+	struct ping_target target;
+	int64_t asked_ms;
+
+	if (pointer_confirm(focus->pointer, e) < 0)
+		return -1;
+	focus->cause = NULL;
+	if (!cause)
+		return 0;
+	if (look_before(focus, e) < 0 || ping_aim(focus->ping, &target, e) < 0)
+		return -1;
+	if (target.window && !target.answers)
+		return 0;
+	asked_ms = util_now_ms();
+	if (ping_wait(focus->ping, &target, e) < 0)
+		return -1;
+	return focus->ops->look ? wait_shown(focus, cause, BUSY_FACTOR * (util_now_ms() - asked_ms), e) : 0;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Where the next key goes: after a click or a shortcut, which may move the focus, keys wait until the window has read that and the screen
+ * shows it. Owner: struct input. One thread; in coroutines.
+ */
+#ifndef INPUT_FOCUS_H
+#define INPUT_FOCUS_H
+
+#include "input/input.h"
+#include "input/keynames.h"
+#include "input/ping.h"
+#include "input/pointer.h"
+
+struct focus_cause; /* what may have moved it */
+
+struct focus {
+	struct pointer *pointer;
+	struct ping *ping;
+	const struct input_ops *ops;
+	const struct focus_cause *cause; /* what the next key has to wait for, or NULL */
+	int64_t caused_ms;
+	uint64_t caused_frame;           /* what was on the screen before what it draws, once it is looked at */
+	bool has_looked;
+};
+
+/* Says that a button is about to be pressed or released. */
+void focus_note_click(struct focus *focus);
+
+/*
+ * Says that a chord is about to be pressed, beside the keys that are held. It counts when it is a shortcut: with Ctrl, Alt, Super or Meta, or a
+ * function key; not Ctrl or Shift alone, and no chord that only edits, in every toolkit and browser: Ctrl with a, c, x, z, an arrow, Home,
+ * End, BackSpace, Delete. Errors of ops->look.
+ */
+int focus_note_chord(struct focus *focus, const struct chord *chord, struct err *e);
+
+/*
+ * Called at the start of every action of the keyboard. After a click or a shortcut it waits until the window with the focus has read it, and
+ * until the screen shows what came of it. A browser moves its focus when its page has had the event, of which a ping knows nothing and
+ * which takes long while the page loads; what is typed before goes to the old place. A window that speaks no ping is of a program that
+ * reads its events one by one: there the order in which they were sent is enough. Errors of ping_wait and of ops.
+ */
+int focus_settle(struct focus *focus, struct err *e);
+
+#endif
