@@ -64,7 +64,8 @@ def load(times, totals, server, sessions, loop):
 def run(server, results):
     """One session, and 50 of them, each driven without a pause."""
     times = Times(f"One session, and {SESSIONS} busy ones (minimal, {SIZE['width']}x{SIZE['height']}, a terminal)")
-    totals = Table("The same, in all", "what", "how", "calls a second", "CPU a call, apps included", "rounds of a session", "fairness (Jain's index, 1 is equal)")
+    totals = Table("The same, in all", "what", "how",
+                   "calls a second", "CPU a call, apps included", "rounds of a session", "fairness (Jain's index, 1 is equal)")
     results += [times, totals]
     with contextlib.ExitStack() as stack:
         def create(_):

@@ -120,7 +120,8 @@ class Steps:
         text, n = typed_text(), 5
         for way in self.ways:
             self.scene.say(f"cat >{TYPED_FILE}")
-            self.typed(way.how, lambda: way.run(way.act({"action": "type", "text": text}, name="m"), n=n, warm=0)["m"], text * n)
+            steps = [way.act({"action": "type", "text": text}, name="m"), way.act({"action": "wait_settled"})]
+            self.typed(way.how, lambda: way.run(*steps, n=n, warm=0)["m"], text * n)
         for how, argv, rounds in (("xdotool type (12 ms between keys)", ["xdotool", "type", text], 1),
                                   ("xdotool type --delay 0", ["xdotool", "type", "--delay", "0", text], 3)):
             self.scene.say(f"cat >{TYPED_FILE}")
