@@ -53,7 +53,8 @@ def pids(session, pattern):
 
 
 @pytest.mark.filterwarnings("ignore:record_property")  # the times are for who reads the report
-@pytest.mark.parametrize("image, app", [(image, app) for image in ("minimal", "desktop") for app in catalogue(image)])
+@pytest.mark.parametrize("image, app", [(image, app) for image in ("minimal", "desktop") for app in catalogue(image)] +
+                         [("office", app) for app in catalogue("office") if app not in catalogue("desktop")])
 def test_every_app_of_the_catalogue(make_session, record_property, image, app):
     """A new session, its first launch: a window of that app, and no dialog before it (W05, W06)."""
     session = make_session(image)
