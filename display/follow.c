@@ -145,21 +145,25 @@ static int encode_whole(struct display *display, const struct display_request *r
 	return 0;
 }
 
-/* Without a wait: all of them show the same. */
+/* All of them show the same: without a wait, or from a copy. */
 static int encode_parts(struct display *display, const struct display_request *request, xcb_xfixes_get_cursor_image_reply_t *cursor,
                         struct display_parts *parts, struct err *e)
 {
-	const struct image image = image_part(&display->shown, request->x, request->y, request->width, request->height);
 	struct cursor_under under = {.rect = {0, 0, 0, 0}};
+	struct image copy = {.pixels = NULL}, image;
 	int rc = 0;
 
 	if (parts->whole)
 		return encode_whole(display, request, cursor, &parts->list[0], e);
-	if (cursor && parts->n > 0)
+	if (parts->n > 0 && encode_of(request->format)->is_slow)
+		copy = screen_copy(display, cursor);
+	else if (cursor && parts->n > 0)
 		cursor_put(cursor, &display->shown, &under);
+	image = image_part(copy.pixels ? &copy : &display->shown, request->x, request->y, request->width, request->height);
 	for (size_t i = 0; i < parts->n && rc == 0; i++)
 		rc = encode_part(&image, request, &parts->list[i], e);
 	cursor_take_away(&display->shown, &under);
+	free(copy.pixels);
 	return rc;
 }
 

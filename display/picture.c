@@ -103,16 +103,14 @@ static void hand_out(struct display *display, struct kept *kept, uint64_t frame,
 	bound_kept(display);
 }
 
-int screen_picture(struct display *display, const struct display_request *request, xcb_xfixes_get_cursor_image_reply_t *cursor,
-                   struct display_picture *out, struct err *e)
+struct image screen_copy(const struct display *display, xcb_xfixes_get_cursor_image_reply_t *cursor)
 {
-	const struct kept_source source = source_of(display, cursor);
-	struct kept *kept = find_kept(display, request);
+	struct image copy = image_create(display->shown.width, display->shown.height);
 
-	if (!kept_is_current(kept, &source) && make(display, kept, &source, cursor, e) < 0)
-		return -1;
-	hand_out(display, kept, source.frame, out);
-	return 0;
+	memcpy(copy.pixels, display->shown.pixels, (size_t)copy.width * (size_t)copy.height * sizeof(uint32_t));
+	if (cursor)
+		cursor_draw(cursor, &copy, 0, 0);
+	return copy;
 }
 
 /* What a slow encoder is asked of: pixels of its own, since it waits for others now and then. */
@@ -124,10 +122,7 @@ struct slow {
 static void set_aside(const struct display *display, xcb_xfixes_get_cursor_image_reply_t *cursor, struct slow *slow)
 {
 	slow->source = source_of(display, cursor);
-	slow->screen = image_create(display->shown.width, display->shown.height);
-	memcpy(slow->screen.pixels, display->shown.pixels, (size_t)slow->screen.width * (size_t)slow->screen.height * sizeof(uint32_t));
-	if (cursor)
-		cursor_draw(cursor, &slow->screen, 0, 0);
+	slow->screen = screen_copy(display, cursor);
 }
 
 static int make_slowly(struct display *display, const struct display_request *request, struct slow *slow, struct display_picture *out,
@@ -147,6 +142,26 @@ static int make_slowly(struct display *display, const struct display_request *re
 	kept_finish(kept);
 	*kept = made;
 	hand_out(display, kept, slow->source.frame, out);
+	return 0;
+}
+
+int screen_picture(struct display *display, const struct display_request *request, xcb_xfixes_get_cursor_image_reply_t *cursor,
+                   struct display_picture *out, struct err *e)
+{
+	const struct kept_source source = source_of(display, cursor);
+	struct kept *kept = find_kept(display, request);
+
+	if (!kept_is_current(kept, &source)) {
+		struct slow slow;
+
+		if (encode_of(request->format)->is_slow) {
+			set_aside(display, cursor, &slow);
+			return make_slowly(display, request, &slow, out, e);
+		}
+		if (make(display, kept, &source, cursor, e) < 0)
+			return -1;
+	}
+	hand_out(display, kept, source.frame, out);
 	return 0;
 }
 

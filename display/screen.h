@@ -109,9 +109,15 @@ void screen_end_look(struct display *display);
  */
 int screen_look(struct display *display, bool no_cursor, xcb_xfixes_get_cursor_image_reply_t **cursor, struct err *e);
 
-/* The picture of a complete request, whose format is not slow, of `shown` with that pointer (NULL: without). Does not wait. Errors of an encoder. */
+/*
+ * The picture of a complete request, of `shown` with that pointer (NULL: without). Does not wait but for a slow encoder (encode.h). Errors
+ * of encode.
+ */
 int screen_picture(struct display *display, const struct display_request *request, xcb_xfixes_get_cursor_image_reply_t *cursor,
                    struct display_picture *out, struct err *e);
+
+/* A copy of `shown` with that pointer, for encoders that wait; free(image.pixels). */
+struct image screen_copy(const struct display *display, xcb_xfixes_get_cursor_image_reply_t *cursor);
 
 /* Something may have changed. */
 void screen_tell_followers(const struct display *display);

@@ -131,11 +131,36 @@ def test_limits_are_told(server):
         "picture_bytes": 50331648, "picture_inline_bytes": 12582912, "picture_usual_bytes": 3750000, "model_side_px": MODEL_SIDE}
 
 
+def test_pointer_of_an_app(desk):
+    """Case S02: over text it is the bar that the app set, beside it the arrow; both at the place that is reported, and none if not wanted."""
+    window = desk.windows()[0]
+
+    def shape(x, y):
+        """Where the pointer is drawn, relative to the place where it is said to be."""
+        desk.do("move", x=x, y=y)
+        result = desk.do("cursor_position")
+        assert (result["x"], result["y"]) == (x, y)
+        with_it, without = get(desk)[2], get(desk, cursor="false")[2]
+        left, top, right, bottom = ImageChops.difference(with_it, without).getbbox()
+        return left - x, top - y, right - x, bottom - y
+
+    arrow = shape(1200, 700)
+    bar = shape(window["x"] + window["width"] // 2, window["y"] + window["height"] // 2)
+    assert arrow != bar
+    # The arrow points from its hot spot; the bar has it inside.
+    assert arrow[0] <= 0 < arrow[2] and arrow[1] <= 0 < arrow[3] and abs(arrow[0]) <= 1 and abs(arrow[1]) <= 1
+    assert bar[0] < 0 < bar[2] and bar[1] < 0 < bar[3]
+    assert shape(1200, 700) == arrow
+    assert shape(1279, 799) == (arrow[0], arrow[1], 1, 1)
+    assert shape(0, 0) == (max(arrow[0], 0), max(arrow[1], 0), arrow[2], arrow[3])
+
+
 def test_tags(desk):
     """The tag is of all that shapes the bytes; what changes elsewhere leaves a part as it is."""
     asked = [{}, {"format": "png"}, {"format": "png", "compression": "small"}, {"format": "jpeg"}, {"format": "jpeg", "quality": 81},
              {"format": "jpeg", "quality": 81, "max_bytes": 5000}, {"format": "webp"}, {"format": "raw"}, {"max_bytes": 5000}, {"cursor": "false"},
              {"region": "0,0,100,100"}, {"space": "640x400"}]
+    desk.do("move", x=600, y=500)
     tags = [get(desk, **fields)[0].headers["ETag"] for fields in asked]
     assert len(set(tags)) == len(tags)
     for fields, tag in zip(asked, tags):

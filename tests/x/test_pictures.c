@@ -12,6 +12,7 @@
 #include <cmocka.h>
 #include <xcb/xfixes.h>
 
+#include "display/cursor.h"
 #include "display/screen.h"
 #include "session/base/util.h"
 #include "tests/x/painter.h"
@@ -510,6 +511,32 @@ static void test_no_pointer(void **state)
 	check_plain(painter, (struct display_request){0});
 }
 
+static void look_at_pointer(void *arg)
+{
+	struct display *display = arg;
+	xcb_xfixes_get_cursor_image_reply_t *cursor = (void *)arg;
+	struct err e;
+
+	if (cursor_look(display, &cursor, &e) < 0)
+		fail_msg("%s", e.msg);
+	assert_null(cursor);
+}
+
+/* A server that refuses to tell the pointer's image has none: here since this client has not said which version it speaks. */
+static void test_pointer_is_refused(void **state)
+{
+	struct painter *painter = *state;
+	struct display display = {.native = {WIDTH, HEIGHT}};
+	struct xconn x;
+	struct err e = {0};
+
+	if (xconn_open(&x, painter->loop, painter->server.display, NULL, NULL, NULL, &e) < 0)
+		fail_msg("%s", e.msg);
+	display.x = &x;
+	xserver_run(painter->loop, look_at_pointer, &display);
+	xconn_close(&x);
+}
+
 /* A pointer that moves by itself is drawn as one of its images, whole, and each is a frame. */
 static void test_animated_pointer(void **state)
 {
@@ -545,7 +572,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 		TEST(test_formats),        TEST(test_kept_is_never_wrong), TEST(test_kept_over_many_changes), TEST(test_change_elsewhere),
 		TEST(test_what_is_kept_is_bounded), TEST(test_limits_of_bytes), TEST(test_every_field_counts), TEST(test_slow_pictures), TEST(test_pointer), TEST(test_pointer_of_a_window),
-		TEST(test_no_pointer), TEST(test_animated_pointer),
+		TEST(test_no_pointer), TEST(test_pointer_is_refused), TEST(test_animated_pointer),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
