@@ -9,11 +9,15 @@ README = pathlib.Path(__file__).resolve().parents[1] / "README.md"
 def check_table(name, head, rows):
     """The table between <!-- NAME --> and <!-- /NAME --> must have exactly these rows."""
     lines = [head, ["---"] * len(head), *rows]
-    wanted = "".join(f"| {' | '.join(line)} |\n" for line in lines)
+    check_text(name, "".join(f"| {' | '.join(line)} |\n" for line in lines))
+
+
+def check_text(name, wanted):
+    """What stands between <!-- NAME --> and <!-- /NAME --> must be this."""
     text = README.read_text()
     before, rest = text.split(f"<!-- {name} -->\n", 1)
     found, after = rest.split(f"<!-- /{name} -->", 1)
     if os.environ.get("UPDATE_README"):
         README.write_text(f"{before}<!-- {name} -->\n{wanted}<!-- /{name} -->{after}")
     else:
-        assert found == wanted, f"README.md's table of {name} is not what the code says; UPDATE_README=1 writes it anew"
+        assert found == wanted, f"README.md's part {name} is not what the tree says; UPDATE_README=1 writes it anew"

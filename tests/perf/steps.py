@@ -71,7 +71,7 @@ class Steps:
         """Measures what `steps(way)` names "m", both ways."""
         for way in self.ways:
             try:
-                series = way.run(*steps(way), n=max(20, n // self.slow), **plan)["m"]
+                series = way.run(*steps(way), n=max(10, n // self.slow), **plan)["m"]
                 note = f"{series.same} pictures were as before" if series.same else ""
                 self.table.times(what, way.how, series.ms, series.cpu_ms, series.bytes, note=note)
             except (Failed, Refused) as fault:

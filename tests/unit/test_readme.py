@@ -7,7 +7,7 @@ import sys
 
 TREE = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TREE / "tests"))
-from readme import README, check_table  # noqa: E402
+from readme import README, check_table, check_text  # noqa: E402
 
 
 def test_errors():
@@ -40,3 +40,36 @@ def test_actions():
         fields = "; ".join(field(name, properties[name], name in required) for name in properties if name != "action")
         rows.append((f"`{action['name']}`", fields, action["doc"]))
     check_table("actions", ["action", "fields (o: optional)", "what it does"], rows)
+
+
+# What README.md tells of the newest section of tests/perf/RESULTS.md: its words for it, the row there, and its peer.
+SPEED = (
+    ("picture, nothing changed", "picture, unchanged", None),
+    ("picture, one character typed", "picture, one character typed", "scrot"),
+    ("picture, all repainted", "picture, all repainted", "scrot"),
+    ("click", "click", "xdotool"),
+    ("key", "key", "xdotool"),
+    ("1,000 characters, all there", "type 1,000 characters", "xdotool type --delay 0"),
+    ("click and its picture at once", "click and its picture", "xdotool, then scrot"),
+    ("click and its settled picture", "click to settled picture, 50 ms of quiet", "usual loop: xdotool, sleep 2, scrot"),
+)
+
+
+def newest_results():
+    """(title, machine, {(what, how): row as cells}) of the newest section at 1280x800."""
+    text = (TREE / "tests/perf/RESULTS.md").read_text().split("\n## ")[1]
+    title, machine = text.split("\n")[:3:2]
+    table = text.split("### 1280x800\n\n")[1].split("\n\n")[0]
+    rows = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in table.split("\n")]
+    return title, machine, {(row[0], row[1]): dict(zip(rows[0], row)) for row in rows[2:]}
+
+
+def test_speed():
+    title, machine, found = newest_results()
+    lines = ["| what | in the stage | over HTTP | a peer | takes |", "| --- | --- | --- | --- | --- |"]
+    for words, what, peer in SPEED:
+        ours = [found[what, f"glovebox, {how}"]["median"] for how in ("in the stage", "HTTP")]
+        theirs = found[what, peer] if peer else {}
+        takes = f"{theirs['median']}, {theirs['ratio']} times as long" + (f"; {theirs['note']}" if theirs["note"] else "") if peer else ""
+        lines.append(f"| {' | '.join([words, *ours, peer or '', takes])} |")
+    check_text("speed", f"{title}: {machine.split(';')[0]}.\n\n" + "".join(f"{line}\n" for line in lines))
