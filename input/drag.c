@@ -8,6 +8,8 @@
 #include "input/motion.h"
 #include "session/base/util.h"
 
+#define TARGET_TURNS 4
+
 static void on_event(void *arg, const xcb_generic_event_t *event)
 {
 	struct drags *drags = arg;
@@ -117,10 +119,10 @@ static int wait_until(int64_t until_ms, struct err *e)
 	return until_ms > util_now_ms() ? co_wait_until(until_ms, e) : 0;
 }
 
-/* A drag between windows: source and target hear where the pointer is, twice, and tell each other what comes of it. */
+/* A drag between windows: source and target hear where the pointer is, some times, and tell each other what comes of it. */
 static int wait_target(struct drags *drags, const struct end *end, int64_t until_ms, struct err *e)
 {
-	for (int turns = 2; turns > 0; turns--)
+	for (int turns = TARGET_TURNS; turns > 0; turns--)
 		if (nudge(drags, end, e) < 0 || ask(drags, end->at, e) < 0 ||
 		    wait_until(util_now_ms() + (until_ms - util_now_ms()) / turns, e) < 0)
 			return -1;

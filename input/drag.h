@@ -19,7 +19,7 @@
 #define DRAG_BEGIN_MS 150 /* from then on, for an app to begin a drag between windows: browsers ask their page first (10 to 55 ms) */
 #define DRAG_LATE_MS 1000 /* the same where nothing has been drawn since: a page that is slow to hear of it shows nothing yet */
 #define DRAG_NUDGE_MS 25  /* to the second nudge; to each later one twice as long */
-#define DRAG_TARGET_MS 200 /* from its begin, for a target to answer, which may have to ask its page, too */
+#define DRAG_TARGET_MS 500 /* from its begin, for a target to answer, which may have to ask its page, too */
 /* A busy machine gives both as many times more what an answer takes, at most DRAG_BUSY_MS. */
 #define DRAG_BUSY_FACTOR 8
 #define DRAG_BUSY_MS 2000
