@@ -16,7 +16,7 @@ SESSIONS = 50
 LENGTH_S = 8
 SIZE = {"width": 1280, "height": 800}
 # What one agent does again and again, alone and among 50: name, call, body.
-LOOPS = ((("type a character", "act", body({"action": "type", "text": "@c"})), ("its picture", "screenshot", "")),
+LOOPS = ((("type a character", "act", body({"action": "type", "text": "@c"})), ("a picture right after", "screenshot", "")),
          (("click and its picture in one call", "act", body({"action": "click", "x": "@x", "y": "@y"}, observe={"quiet_ms": 0})),))
 
 
