@@ -3,12 +3,11 @@
  * Callers that keep a picture of their own. All parts that one gets at once are of the same screen, and each has the pixels that the whole
  * picture would have there.
  */
-#include <string.h>
 #include <sys/param.h>
 
 #include "display/cursor.h"
 #include "display/encode.h"
-#include "display/screen.h"
+#include "display/picture.h"
 #include "session/base/util.h"
 
 /* A follower that comes so long after another is told the same, if it had the same: what is newer both get with their next frames. */
@@ -134,54 +133,44 @@ static int encode_part(const struct image *image, const struct display_request *
 }
 
 /* One that others may have asked for, too. */
-static int encode_whole(struct display *display, const struct display_request *request, xcb_xfixes_get_cursor_image_reply_t *cursor,
-                        struct display_part *part, struct err *e)
+static int encode_whole(struct look *look, const struct display_request *request, struct display_part *part, struct err *e)
 {
 	struct display_picture picture;
 
-	if (screen_picture(display, request, cursor, &picture, e) < 0)
+	if (picture_make(look, request, &picture, e) < 0)
 		return -1;
 	part->bytes = picture.bytes;
 	return 0;
 }
 
-/* All of them show the same: without a wait, or from a copy. */
-static int encode_parts(struct display *display, const struct display_request *request, xcb_xfixes_get_cursor_image_reply_t *cursor,
-                        struct display_parts *parts, struct err *e)
+static int encode_parts(struct look *look, const struct display_request *request, struct display_parts *parts, struct err *e)
 {
-	struct cursor_under under = {.rect = {0, 0, 0, 0}};
-	struct image copy = {.pixels = NULL}, image;
 	int rc = 0;
 
 	if (parts->whole)
-		return encode_whole(display, request, cursor, &parts->list[0], e);
-	if (parts->n > 0 && encode_of(request->format)->is_slow)
-		copy = screen_copy(display, cursor);
-	else if (cursor && parts->n > 0)
-		cursor_put(cursor, &display->shown, &under);
-	image = image_part(copy.pixels ? &copy : &display->shown, request->x, request->y, request->width, request->height);
+		return encode_whole(look, request, &parts->list[0], e);
+	if (parts->n == 0)
+		return 0;
+	look_draw(look);
+	const struct image image = image_part(look->source.shown, request->x, request->y, request->width, request->height);
+
 	for (size_t i = 0; i < parts->n && rc == 0; i++)
 		rc = encode_part(&image, request, &parts->list[i], e);
-	cursor_take_away(&display->shown, &under);
-	free(copy.pixels);
 	return rc;
 }
 
-static int follow(struct display *display, struct display_follower *follower, struct display_parts *parts, struct err *e)
+static int follow(struct look *look, struct display_follower *follower, struct display_parts *parts, struct err *e)
 {
-	auto_free xcb_xfixes_get_cursor_image_reply_t *cursor = NULL;
-	struct kept_pointer pointer = {.serial = 0};
-	uint64_t moves = display->moves;
+	uint64_t moves = look->display->moves;
+	const struct kept_pointer *pointer = &look->source.pointer;
 
-	if (screen_look(display, follower->request.no_cursor, &cursor, e) < 0)
+	if (look_update(look, follower->request.no_cursor, e) < 0)
 		return -1;
-	if (cursor)
-		pointer = (struct kept_pointer){cursor->cursor_serial, cursor_rect(cursor)};
-	parts->frame = display->frame;
-	list_parts(display, follower, pointer, parts);
-	if (encode_parts(display, &follower->request, cursor, parts, e) < 0)
+	parts->frame = look->source.frame;
+	list_parts(look->display, follower, *pointer, parts);
+	if (encode_parts(look, &follower->request, parts, e) < 0)
 		return -1;
-	follower->has = (struct display_has){true, parts->frame, moves, pointer.serial, pointer.rect};
+	follower->has = (struct display_has){true, parts->frame, moves, pointer->serial, pointer->rect};
 	return 0;
 }
 
@@ -216,8 +205,9 @@ static void keep_told(struct display *display, const struct display_follower *fo
 		display->last_told = (struct screen_told){follower->request, had, follower->has, hold(parts), util_now_ms()};
 }
 
-static int follow_or_share(struct display *display, struct display_follower *follower, struct display_parts *parts, struct err *e)
+static int follow_or_share(struct look *look, struct display_follower *follower, struct display_parts *parts, struct err *e)
 {
+	struct display *display = look->display;
 	struct display_has had = follower->has;
 
 	if (was_told(display, follower)) {
@@ -225,7 +215,7 @@ static int follow_or_share(struct display *display, struct display_follower *fol
 		follower->has = display->last_told.has;
 		return 0;
 	}
-	if (follow(display, follower, parts, e) < 0)
+	if (follow(look, follower, parts, e) < 0)
 		return -1;
 	keep_told(display, follower, had, parts);
 	return 0;
@@ -234,12 +224,13 @@ static int follow_or_share(struct display *display, struct display_follower *fol
 int display_follow(struct display *display, struct display_follower *follower, struct display_parts *out, struct err *e)
 {
 	struct display_parts parts = {.n = 0};
+	struct look look;
 	int rc;
 
-	if (screen_begin_look(display, e) < 0)
+	if (look_begin(&look, display, follower->request.format, e) < 0)
 		return -1;
-	rc = follow_or_share(display, follower, &parts, e);
-	screen_end_look(display);
+	rc = follow_or_share(&look, follower, &parts, e);
+	look_end(&look);
 	if (rc < 0)
 		display_parts_finish(&parts);
 	else

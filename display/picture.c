@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Pictures: the screen as it is now, with the pointer drawn for the time of encoding; the last ones are kept.
+ * Pictures: the screen as it is now; the last ones are kept.
  */
-#include <string.h>
+#include "display/picture.h"
 
-#include "display/cursor.h"
-#include "display/kept.h"
-#include "display/screen.h"
 #include "session/base/util.h"
 
 struct display_request screen_complete(const struct display *display, const struct display_request *asked)
@@ -70,143 +67,50 @@ static void bound_kept(struct display *display)
 	}
 }
 
-/* Nothing waits between drawing the pointer and taking it away: nobody else sees it in `shown`. */
-static int make(struct display *display, struct kept *kept, const struct kept_source *source, xcb_xfixes_get_cursor_image_reply_t *cursor,
-                struct err *e)
+/* What is kept is taken out while it is made: where that takes long, others look for what they keep. */
+static int make(struct look *look, struct kept **kept, struct err *e)
 {
-	struct cursor_under under = {.rect = {0, 0, 0, 0}};
-	int rc;
+	struct kept made = **kept;
 
-	if (cursor)
-		cursor_put(cursor, &display->shown, &under);
-	rc = kept_make(kept, source, e);
-	cursor_take_away(&display->shown, &under);
-	return rc;
-}
-
-/* What `shown` has now, with this pointer. */
-static struct kept_source source_of(const struct display *display, const xcb_xfixes_get_cursor_image_reply_t *cursor)
-{
-	struct kept_source source = {.shown = &display->shown, .tiles = &display->tiles, .frame = display->frame};
-
-	if (cursor)
-		source.pointer = (struct kept_pointer){cursor->cursor_serial, cursor_rect(cursor)};
-	return source;
-}
-
-static void hand_out(struct display *display, struct kept *kept, uint64_t frame, struct display_picture *out)
-{
-	kept->used = ++display->n_looks;
-	*out = kept->picture;
-	out->frame = frame;
-	(void)bytes_hold(out->bytes);
-	bound_kept(display);
-}
-
-struct image screen_copy(const struct display *display, xcb_xfixes_get_cursor_image_reply_t *cursor)
-{
-	struct image copy = image_create(display->shown.width, display->shown.height);
-
-	memcpy(copy.pixels, display->shown.pixels, (size_t)copy.width * (size_t)copy.height * sizeof(uint32_t));
-	if (cursor)
-		cursor_draw(cursor, &copy, 0, 0);
-	return copy;
-}
-
-/* What a slow encoder is asked of: pixels of its own, since it waits for others now and then. */
-struct slow {
-	struct image screen; /* with the pointer; pixels NULL: there is nothing to be done */
-	struct kept_source source;
-};
-
-static void set_aside(const struct display *display, xcb_xfixes_get_cursor_image_reply_t *cursor, struct slow *slow)
-{
-	slow->source = source_of(display, cursor);
-	slow->screen = screen_copy(display, cursor);
-}
-
-static int make_slowly(struct display *display, const struct display_request *request, struct slow *slow, struct display_picture *out,
-                       struct err *e)
-{
-	struct kept made = {.picture.asked = *request}, *kept;
-	int rc;
-
-	slow->source.shown = &slow->screen;
-	rc = kept_make(&made, &slow->source, e);
-	free(slow->screen.pixels);
-	if (rc < 0) {
+	**kept = (struct kept){0};
+	look_draw(look);
+	if (kept_make(&made, &look->source, e) < 0) {
 		kept_finish(&made);
 		return -1;
 	}
-	kept = find_kept(display, request);
-	kept_finish(kept);
-	*kept = made;
-	hand_out(display, kept, slow->source.frame, out);
+	*kept = find_kept(look->display, &made.picture.asked);
+	kept_finish(*kept);
+	**kept = made;
 	return 0;
 }
 
-int screen_picture(struct display *display, const struct display_request *request, xcb_xfixes_get_cursor_image_reply_t *cursor,
-                   struct display_picture *out, struct err *e)
+int picture_make(struct look *look, const struct display_request *request, struct display_picture *out, struct err *e)
 {
-	const struct kept_source source = source_of(display, cursor);
-	struct kept *kept = find_kept(display, request);
+	struct kept *kept = find_kept(look->display, request);
 
-	if (!kept_is_current(kept, &source)) {
-		struct slow slow;
-
-		if (encode_of(request->format)->is_slow) {
-			set_aside(display, cursor, &slow);
-			return make_slowly(display, request, &slow, out, e);
-		}
-		if (make(display, kept, &source, cursor, e) < 0)
-			return -1;
-	}
-	hand_out(display, kept, source.frame, out);
-	return 0;
-}
-
-int screen_look(struct display *display, bool no_cursor, xcb_xfixes_get_cursor_image_reply_t **cursor, struct err *e)
-{
-	xcb_xfixes_get_cursor_image_reply_t *got = NULL;
-
-	if (!no_cursor && cursor_look(display, &got, e) < 0)
+	if (!kept_is_current(kept, &look->source) && make(look, &kept, e) < 0)
 		return -1;
-	/* The pointer came after all that the server had to tell. */
-	if ((no_cursor || screen_has_news(display)) && screen_update(display, e) < 0) {
-		free(got);
-		return -1;
-	}
-	*cursor = got;
-	return 0;
-}
-
-static int look(struct display *display, const struct display_request *request, struct display_picture *out, struct slow *slow,
-                struct err *e)
-{
-	auto_free xcb_xfixes_get_cursor_image_reply_t *cursor = NULL;
-
-	if (screen_look(display, request->no_cursor, &cursor, e) < 0)
-		return -1;
-	const struct kept_source source = source_of(display, cursor);
-
-	if (!encode_of(request->format)->is_slow || kept_is_current(find_kept(display, request), &source))
-		return screen_picture(display, request, cursor, out, e);
-	set_aside(display, cursor, slow);
+	kept->used = ++look->display->n_looks;
+	*out = kept->picture;
+	out->frame = look->source.frame;
+	(void)bytes_hold(out->bytes);
+	bound_kept(look->display);
 	return 0;
 }
 
 int display_picture(struct display *display, const struct display_request *asked, struct display_picture *out, struct err *e)
 {
-	struct display_request request = screen_complete(display, asked);
-	struct slow slow = {.screen.pixels = NULL};
+	const struct display_request request = screen_complete(display, asked);
+	struct look look;
 	int rc;
 
-	if (screen_begin_look(display, e) < 0)
+	if (look_begin(&look, display, request.format, e) < 0)
 		return -1;
-	rc = look(display, &request, out, &slow, e);
-	screen_end_look(display);
-	/* While it is encoded others look. */
-	return rc == 0 && slow.screen.pixels ? make_slowly(display, &request, &slow, out, e) : rc;
+	rc = look_update(&look, request.no_cursor, e);
+	if (rc == 0)
+		rc = picture_make(&look, &request, out, e);
+	look_end(&look);
+	return rc;
 }
 
 void display_picture_drop(struct display_picture *picture)

@@ -312,19 +312,19 @@ size_t display_changes(const struct display *display, uint64_t since, struct rec
 }
 
 /* On the stack of who waits. */
-struct screen_looker {
-	struct screen_looker *next;
+struct screen_waiter {
+	struct screen_waiter *next;
 	struct co_event given;
 	bool has_turn;
 };
 
-int screen_begin_look(struct display *display, struct err *e)
+int screen_take_turn(struct screen_turn *turn, struct err *e)
 {
-	struct screen_looker self = {.next = NULL}, **place = &display->lookers;
+	struct screen_waiter self = {.next = NULL}, **place = &turn->waiters;
 	int rc = 0;
 
-	if (!display->looking) {
-		display->looking = true;
+	if (!turn->taken) {
+		turn->taken = true;
 		return 0;
 	}
 	while (*place)
@@ -336,25 +336,25 @@ int screen_begin_look(struct display *display, struct err *e)
 		return 0;
 	/* It leaves: the turn that it was given just now is the next one's. */
 	if (self.has_turn) {
-		screen_end_look(display);
+		screen_give_turn(turn);
 		return -1;
 	}
-	for (place = &display->lookers; *place != &self; place = &(*place)->next)
+	for (place = &turn->waiters; *place != &self; place = &(*place)->next)
 		;
 	*place = self.next;
 	return -1;
 }
 
-/* Hands the turn on: whoever asks again at once comes after those that wait. */
-void screen_end_look(struct display *display)
+/* Whoever asks again at once comes after those that wait. */
+void screen_give_turn(struct screen_turn *turn)
 {
-	struct screen_looker *first = display->lookers;
+	struct screen_waiter *first = turn->waiters;
 
 	if (!first) {
-		display->looking = false;
+		turn->taken = false;
 		return;
 	}
-	display->lookers = first->next;
+	turn->waiters = first->next;
 	first->has_turn = true;
 	co_signal(&first->given);
 }

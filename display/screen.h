@@ -25,6 +25,12 @@ struct screen_told {
 	int64_t at_ms;
 };
 
+/* What one has at a time; zero-initialised is ready to use. */
+struct screen_turn {
+	bool taken;
+	struct screen_waiter *waiters; /* the first one first */
+};
+
 struct display {
 	struct xconn *x;
 	struct space native;
@@ -62,8 +68,8 @@ struct display {
 	xcb_shm_seg_t segment;
 	const uint32_t *shared;      /* the segment: the server can write here at any time, so nothing is looked at here */
 	size_t shared_bytes;
-	bool looking;                /* pictures are taken one at a time: a silent server is not asked again and again */
-	struct screen_looker *lookers; /* who waits for that, the first one first */
+	struct screen_turn look;     /* one looks at a time: a silent server is not asked again and again */
+	struct screen_turn slow;     /* and one slow encoder works at a time: each has a copy of the screen, and more */
 
 	struct display_follower *followers;
 	struct screen_told last_told;
@@ -99,25 +105,9 @@ int screen_update(struct display *display, struct err *e);
 /* Is there anything for it to do? False right after a reply of the server: `shown` is the screen as it was when that was made. */
 bool screen_has_news(const struct display *display);
 
-/* Only one looks at a time: waits for its turn, in the order of arrival; screen_end_look ends it. ERR_CANCELLED. */
-int screen_begin_look(struct display *display, struct err *e);
-void screen_end_look(struct display *display);
-
-/*
- * Makes `shown` current and, unless no_cursor, asks for the pointer (cursor.h): *cursor is malloced and the caller's, NULL when there is none. In
- * a look. Errors of xconn_reply.
- */
-int screen_look(struct display *display, bool no_cursor, xcb_xfixes_get_cursor_image_reply_t **cursor, struct err *e);
-
-/*
- * The picture of a complete request, of `shown` with that pointer (NULL: without). Does not wait but for a slow encoder (encode.h). Errors
- * of encode.
- */
-int screen_picture(struct display *display, const struct display_request *request, xcb_xfixes_get_cursor_image_reply_t *cursor,
-                   struct display_picture *out, struct err *e);
-
-/* A copy of `shown` with that pointer, for encoders that wait; free(image.pixels). */
-struct image screen_copy(const struct display *display, xcb_xfixes_get_cursor_image_reply_t *cursor);
+/* Waits for its turn, in the order of arrival; screen_give_turn hands it on. ERR_CANCELLED. */
+int screen_take_turn(struct screen_turn *turn, struct err *e);
+void screen_give_turn(struct screen_turn *turn);
 
 /* Something may have changed. */
 void screen_tell_followers(const struct display *display);

@@ -316,12 +316,81 @@ static void test_news(void **state)
 	assert_int_equal(painter->display->n_cursors, 0);
 }
 
+/* A frame that takes long, and others that look while it is made. */
+struct slow_frame {
+	struct mirror *mirror;
+	bool done;
+	int n_others;
+};
+
+static void follow_slowly(void *arg)
+{
+	struct slow_frame *slow = arg;
+
+	follow(slow->mirror);
+	slow->done = true;
+}
+
+static void look_meanwhile(void *arg)
+{
+	struct slow_frame *slow = arg;
+	struct painter *painter = slow->mirror->painter;
+
+	/* It waits for its turn to look, and has it before the others. */
+	assert_int_equal(screen_take_turn(&painter->display->look, NULL), 0);
+	(void)co_start(painter->loop, follow_slowly, slow);
+	while (!painter->display->look.waiters)
+		(void)co_wait_until(util_now_ms(), NULL);
+	screen_give_turn(&painter->display->look);
+	while (!slow->done) {
+		struct display_picture other;
+
+		assert_int_equal(display_picture(painter->display, &(struct display_request){.width = 0}, &other, NULL), 0);
+		display_picture_drop(&other);
+		slow->n_others += !slow->done;
+		/* Under the pointer: it is drawn nowhere but in pictures. */
+		painter_rect(painter, 290 + slow->n_others % 5, 190, 30, 30, (uint32_t)between(1, 0xFFFFFF));
+	}
+}
+
+/* It shows one moment, whole or in parts, and others do not wait for it. */
+static void test_slow_format(void **state)
+{
+	struct painter *painter = *state;
+	struct mirror *mirror = mirror_create(painter, &(struct display_request){.format = ENCODE_PNG_SMALL, .out_width = 1500, .out_height = 900});
+	auto_free uint32_t *noise = util_alloc(WIDTH * HEIGHT * sizeof(*noise));
+
+	for (int parts = 0; parts < 2; parts++) {
+		const struct display_request same = {.format = ENCODE_RAW, .out_width = 1500, .out_height = 900};
+		struct slow_frame slow = {.mirror = mirror};
+
+		for (int i = 0; i < WIDTH * HEIGHT; i++)
+			noise[i] = (uint32_t)between(0, 0xFFFFFF);
+		painter_pixels(painter, 0, 0, WIDTH, parts ? HEIGHT / 2 : HEIGHT, noise);
+		painter_move_pointer(painter, 300, 200);
+		struct display_picture before = painter_look(painter, same);
+		auto_free uint32_t *right = painter_decode(&before);
+
+		xserver_run(painter->loop, look_meanwhile, &slow);
+		assert_true(slow.n_others > 2);
+		assert_int_equal(mirror->parts.whole, !parts);
+		for (size_t i = 0; i < mirror->parts.n; i++)
+			paste(mirror, &mirror->parts.list[i]);
+		display_parts_finish(&mirror->parts);
+		assert_memory_equal(mirror->pixels, right, 1500 * 900 * sizeof(*right));
+		display_picture_drop(&before);
+		(void)mirror_follow(mirror);
+		mirror_check(mirror);
+	}
+	mirror_destroy(mirror);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 		TEST(test_random_changes), TEST(test_the_same_again), TEST(test_many_places), TEST(test_two_of_the_same),
-		TEST(test_news),
+		TEST(test_news), TEST(test_slow_format),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -298,11 +298,11 @@ static void look_meanwhile(void *arg)
 	struct err e;
 
 	/* It waits for its turn to look, and has it before the others. */
-	assert_int_equal(screen_begin_look(display, NULL), 0);
+	assert_int_equal(screen_take_turn(&display->look, NULL), 0);
 	slow->co = co_start(slow->painter->loop, look_slowly, slow);
-	while (!display->lookers)
+	while (!display->look.waiters)
 		(void)co_wait_until(util_now_ms(), NULL);
-	screen_end_look(display);
+	screen_give_turn(&display->look);
 	while (!slow->done) {
 		struct display_picture other;
 
@@ -349,6 +349,28 @@ static void test_slow_pictures(void **state)
 		assert_int_equal(left.e.code, ERR_CANCELLED);
 		assert_true(left.n_others >= 3);
 	}
+}
+
+/* Slow ones are made one after the other, so that no more memory is taken than one needs: who asks for the same gets the same. */
+static void test_slow_ones_take_turns(void **state)
+{
+	struct painter *painter = *state;
+	struct slow_look looks[6];
+
+	paint_noise(painter);
+	for (size_t i = 0; i < ARRAY_LEN(looks); i++) {
+		looks[i] = (struct slow_look){.painter = painter, .request = {.format = i % 2 ? ENCODE_WEBP : ENCODE_PNG_SMALL}};
+		looks[i].co = co_start(painter->loop, look_slowly, &looks[i]);
+	}
+	for (size_t i = 0; i < ARRAY_LEN(looks); i++) {
+		while (!looks[i].done)
+			loop_turn(painter->loop, -1);
+		assert_int_equal(looks[i].rc, 0);
+		assert_ptr_equal(looks[i].picture.bytes, looks[i % 2].picture.bytes);
+	}
+	for (size_t i = 0; i < ARRAY_LEN(looks); i++)
+		display_picture_drop(&looks[i].picture);
+	assert_false(painter->display->slow.taken || painter->display->look.taken);
 }
 
 struct limit {
@@ -571,7 +593,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 		TEST(test_formats),        TEST(test_kept_is_never_wrong), TEST(test_kept_over_many_changes), TEST(test_change_elsewhere),
-		TEST(test_what_is_kept_is_bounded), TEST(test_limits_of_bytes), TEST(test_every_field_counts), TEST(test_slow_pictures), TEST(test_pointer), TEST(test_pointer_of_a_window),
+		TEST(test_what_is_kept_is_bounded), TEST(test_limits_of_bytes), TEST(test_every_field_counts), TEST(test_slow_pictures), TEST(test_slow_ones_take_turns), TEST(test_pointer), TEST(test_pointer_of_a_window),
 		TEST(test_no_pointer), TEST(test_pointer_is_refused), TEST(test_animated_pointer),
 	};
 
