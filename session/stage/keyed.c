@@ -92,7 +92,7 @@ static void add_picture(struct stage *stage, const struct call *call, json_t *ob
 
 static void replay(struct stage *stage, struct call *call, const struct record *record)
 {
-	json_auto_t *reply = json_loads(record_reply(record), 0, NULL);
+	json_auto_t *reply = json_loads(record_reply(record), JSON_ALLOW_NUL, NULL); /* output of a command may have any character */
 	json_auto_t *headers = json_pack("{s:s}", "Idempotency-Replayed", "true");
 	auto_free char *text = NULL;
 	size_t len;

@@ -57,6 +57,15 @@ def test_sent_again_it_is_done_once(session):
     assert counted(session) == 2
 
 
+def test_output_of_any_bytes_is_answered_again(session):
+    actions = {"action": "exec", "argv": ["printf", r"a\000b\377\033\177\r\n\342\200\250"]},
+    first = send(session, "k1", *actions)
+    assert first.json["results"][0]["stdout"] == "a\0b\ufffd\x1b\x7f\r\n\u2028"
+    again = send(session, "k1", *actions)
+    assert again.status == 200 and is_replay(again)
+    assert again.json == first.json
+
+
 def test_another_body_under_the_same_key(session):
     send(session, "k1", COUNT)
     assert_refused(send(session, "k1", COUNT, timeout_ms=30000), 422, "key_reused")
