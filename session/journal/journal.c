@@ -23,6 +23,7 @@
 
 /* A line of which the disk took a part alone. Nothing may follow it before it is whole. */
 struct torn {
+	struct chain before; /* it */
 	json_t *content;
 	char *text;
 	size_t written, len;
@@ -148,8 +149,8 @@ void journal_watch(struct journal *journal, journal_watch_fn *fn, void *arg)
 /* A line of which a part is written has its place in the chain: it is made whole before the next one. */
 static int write_line(struct journal *journal, json_t *content, struct err *e)
 {
-	struct chain next;
-	auto_free char *text = chain_text(&journal->chain, content, &next);
+	struct chain before = journal->chain, next;
+	auto_free char *text = chain_text(&before, content, &next);
 	size_t len = strlen(text), written = write_some(journal->fd, text, len);
 
 	if (written == 0)
@@ -160,7 +161,7 @@ static int write_line(struct journal *journal, json_t *content, struct err *e)
 		note_line(journal, content);
 		return 0;
 	}
-	journal->torn = (struct torn){.content = json_incref(content), .text = steal_ptr(&text), .written = written, .len = len};
+	journal->torn = (struct torn){.before = before, .content = json_incref(content), .text = steal_ptr(&text), .written = written, .len = len};
 	return refuse(e);
 }
 
@@ -175,7 +176,7 @@ int journal_add(struct journal *journal, const char *event, json_t *fields, stru
 
 json_t *journal_head(const struct journal *journal)
 {
-	return chain_head(&journal->chain);
+	return chain_head(journal->torn.text ? &journal->torn.before : &journal->chain);
 }
 
 bool journal_is_full(const struct journal *journal)

@@ -35,7 +35,7 @@ int journal_add(struct journal *journal, const char *event, json_t *fields, stru
 typedef void journal_watch_fn(void *arg, const json_t *line);
 void journal_watch(struct journal *journal, journal_watch_fn *fn, void *arg);
 
-/* Where its chain is: {"seq","hash"}; the caller's reference. */
+/* Where the chain of its whole lines is: {"seq","hash"}; the caller's reference. */
 json_t *journal_head(const struct journal *journal);
 
 /* LIMIT_JOURNAL_BYTES are written: nothing new may begin, what has begun still gets its lines. */

@@ -141,6 +141,19 @@ static void on_line(void *arg, const json_t *line)
 	assert_int_equal(json_integer_value(json_object_get(line, "seq")), ++n_told);
 }
 
+/* Number and hash are those of the last whole line. */
+static void check_head(const struct fixture *f, int n)
+{
+	auto_free char *text = content(f);
+	json_t *head = journal_head(f->journal);
+	const char *hash = json_string_value(json_object_get(head, "hash"));
+
+	assert_int_equal(json_integer_value(json_object_get(head, "seq")), n);
+	*strrchr(text, '\n') = '\0'; /* behind it is what is torn */
+	assert_non_null(strstr(strrchr(text, '\n') ? strrchr(text, '\n') : text, hash));
+	json_decref(head);
+}
+
 /* Adds a line to a file that cannot grow beyond `size`. */
 static int add_within(struct fixture *f, rlim_t size, const char *event, struct err *e)
 {
@@ -171,12 +184,14 @@ static void test_full_disk(void **state)
 		assert_int_equal(strlen(text), size);
 		assert_int_equal(verify(text), 1);
 		assert_int_equal(n_told, 1);
+		check_head(f, 1); /* whoever keeps it finds it in the file, also when no more is written */
 	}
 	assert_int_equal(journal_add(f->journal, "result", NULL, &e), 0);
 	auto_free char *text = content(f);
 
 	assert_int_equal(verify(text), 3);
 	assert_int_equal(n_told, 3);
+	check_head(f, 3);
 	assert_null(strstr(text, "refused"));
 	assert_non_null(strstr(text, "\"event\":\"intent\",\"index\":1"));
 	assert_int_equal(text[strlen(text) - 1], '\n');
