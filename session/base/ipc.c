@@ -158,6 +158,14 @@ static void give_up(struct ipc_stream *stream)
 	(void)shutdown(stream->fd, SHUT_RDWR);
 }
 
+/* The queue is empty: what a large answer took is not kept for as long as its connection is. */
+static void drop_out(struct ipc_stream *stream)
+{
+	stream->out_start = 0;
+	stream->out_size = 0;
+	free(steal_ptr(&stream->out));
+}
+
 static void flush_out(struct ipc_stream *stream)
 {
 	while (stream->out_len > 0) {
@@ -175,7 +183,7 @@ static void flush_out(struct ipc_stream *stream)
 		stream->out_len -= (size_t)n;
 	}
 	if (stream->out_len == 0)
-		stream->out_start = 0;
+		drop_out(stream);
 	if (stream->want_write != (stream->out_len > 0)) {
 		stream->want_write = stream->out_len > 0;
 		watch(stream);
@@ -374,6 +382,14 @@ void ipc_stream_send_message(struct ipc_stream *stream, const struct ipc_message
 	}
 	if (burst.n_frames > 0 && !is_over(stream))
 		send_burst(stream, &burst);
+}
+
+void ipc_stream_trim(struct ipc_stream *stream)
+{
+	if (stream->busy > 0 || stream->in_len > FIRST_IN_BYTES || stream->in_size == FIRST_IN_BYTES)
+		return;
+	stream->in = util_realloc(stream->in, FIRST_IN_BYTES);
+	stream->in_size = FIRST_IN_BYTES;
 }
 
 size_t ipc_stream_queued(const struct ipc_stream *stream)

@@ -66,6 +66,8 @@ struct ipc_message {
 
 /* Sends them in one go, so that the peer wakes once: as ipc_stream_send. */
 void ipc_stream_send_message(struct ipc_stream *stream, const struct ipc_message *message);
+/* It will be used less for a while: what room large frames took here is given back. Not kept is what the queue took, once it is empty. */
+void ipc_stream_trim(struct ipc_stream *stream);
 size_t ipc_stream_queued(const struct ipc_stream *stream);
 void ipc_stream_pause(struct ipc_stream *stream, bool paused);
 

@@ -37,7 +37,7 @@
 #define LIMIT_LAST_EVENT_MS 500               /* for readers to take the last one, before the processes of the session are killed */
 #define LIMIT_STREAMS 16                      /* readers of streams of one session */
 #define LIMIT_STREAMS_IN_ALL 512              /* and of all sessions: other requests need connections, too */
-#define LIMIT_STREAM_QUEUED_BYTES (64 * 1024) /* that one of them has not taken; beyond it nothing more is sent to it */
+#define LIMIT_STREAM_QUEUED_BYTES (64 * 1024) /* that one of them has not taken, in the stage and again in the front; beyond it nothing more is sent to it */
 #define LIMIT_STREAM_BUFFER_BYTES (16 * 1024) /* in the kernel, that could still be sent to it: what waits there is old when it is read */
 #define LIMIT_STREAM_FRAMES_BYTES (64 * 1024 * 1024) /* frames that the readers of one session have not taken; beyond it no large ones are made */
 #define LIMIT_STREAM_SMALL_BYTES (9 * 1024 * 1024) /* one that is not large: 1920x1080 in any format, in Base64 */

@@ -208,6 +208,12 @@ static int take_envelope(struct stage_reply *link, uint16_t kind, bool more, con
 	return rc;
 }
 
+/* How much of a reply may wait for its reader. A stream is read as it comes, by many at a time, and what waits of it gets old. */
+static size_t most_waiting(const struct stage_reply *link)
+{
+	return link->is_stream ? LIMIT_STREAM_QUEUED_BYTES : LIMIT_LINK_BYTES;
+}
+
 static int take_data(struct stage_reply *link, bool more, const char *data, size_t len)
 {
 	link->total += len;
@@ -226,7 +232,7 @@ static int take_data(struct stage_reply *link, bool more, const char *data, size
 	link->len += len;
 	if (!more)
 		link->state = LINK_COMPLETE;
-	else if (link->len >= LIMIT_LINK_BYTES)
+	else if (link->len >= most_waiting(link))
 		ipc_stream_pause(link->stream, true);
 	return 0;
 }
@@ -338,10 +344,13 @@ static bool has_room(const struct stage *stage)
 static void link_give_back(struct stage_reply *link)
 {
 	link->held = false;
-	if (link->stream && !link->is_stream && has_room(link->stage))
-		set_idle(link, true);
-	else
+	if (!link->stream || link->is_stream || !has_room(link->stage)) {
 		link_close(link);
+		return;
+	}
+	set_idle(link, true);
+	if (link->stage->n_idle > LIMIT_STAGE_IDLE)
+		ipc_stream_trim(link->stream);
 }
 
 int stage_greet(struct stage *stage, int64_t deadline_ms, struct stage_hello *hello, struct err *e)
@@ -460,7 +469,7 @@ enum stage_read stage_reply_read(struct stage_reply *reply, char *out, size_t ma
 	memcpy(out, reply->data + reply->start, *n);
 	reply->start += *n;
 	reply->len -= *n;
-	if (reply->stream && reply->len < LIMIT_LINK_BYTES / 2)
+	if (reply->stream && reply->len < most_waiting(reply) / 2)
 		ipc_stream_pause(reply->stream, false);
 	if (reply->stream && reply->is_stream)
 		tell_taken(reply);

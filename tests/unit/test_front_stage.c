@@ -3,6 +3,7 @@
 /* The link to a stage, from the front's side: good stages, dying ones, and those that break the form. */
 #include <pthread.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -518,6 +519,36 @@ static void test_a_reader_that_waits_holds_the_stage_up(void **state)
 	peer_stop(peer);
 }
 
+/* Of a stream little waits here: the stage is told what was read, and goes on with what is new then. */
+static void do_stream(struct peer *peer)
+{
+	const struct stage_call query = {.name = "stream", .role = "agent", .request_id = "r", .is_stream = true};
+	static char out[LIMIT_FRAME_BYTES];
+	struct stage_reply *reply;
+	size_t waiting = 0, n;
+	struct err e;
+
+	assert_int_equal(stage_call(peer->stage, &query, util_now_ms() + WAIT_MS, &reply, &e), 0);
+	(void)co_wait_until(util_now_ms() + 200, &e);
+	for (; stage_reply_read(reply, out, sizeof(out), &n) == STAGE_READ_SOME; waiting += n)
+		;
+	assert_in_range(waiting, LIMIT_STREAM_QUEUED_BYTES, LIMIT_STREAM_QUEUED_BYTES + LIMIT_FRAME_BYTES);
+	(void)co_wait_until(util_now_ms() + 200, &e);
+	assert_int_equal(stage_reply_read(reply, out, sizeof(out), &n), STAGE_READ_SOME); /* and goes on */
+	stage_reply_finish(reply);
+}
+
+static void test_little_of_a_stream_waits(void **state)
+{
+	struct peer *peer;
+
+	(void)state;
+	big_bytes = (size_t)16 * 1024 * 1024;
+	peer = peer_start(serve_much);
+	in_coroutine(peer, do_stream);
+	peer_stop(peer);
+}
+
 /* What has room here has come when the call returns, and is handed on as it is. */
 static void do_whole(struct peer *peer)
 {
@@ -693,6 +724,7 @@ int main(void)
 		cmocka_unit_test(test_frames_that_nobody_asked_for),
 		cmocka_unit_test(test_only_safe_headers_and_types_pass),
 		cmocka_unit_test(test_a_reader_that_waits_holds_the_stage_up),
+		cmocka_unit_test(test_little_of_a_stream_waits),
 		cmocka_unit_test(test_a_reply_comes_whole),
 		cmocka_unit_test(test_a_reply_has_an_end),
 		cmocka_unit_test(test_a_stage_that_dies_ends_its_calls),
@@ -702,5 +734,6 @@ int main(void)
 		cmocka_unit_test(test_a_session_that_has_ended_has_no_stage),
 	};
 
+	(void)signal(SIGPIPE, SIG_IGN); /* as the server: a stage of ours may still be sending */
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
 /* links: */
 /* Framed streams, against a peer that may be hostile. */
 #include <dirent.h>
+#include <malloc.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -319,6 +320,46 @@ static void test_back_pressure(void **state)
 	finish(&to);
 }
 
+static size_t memory_in_use(void)
+{
+	struct mallinfo2 info = mallinfo2();
+
+	return info.uordblks + info.hblkhd;
+}
+
+/* A connection that is kept does not keep the memory that its largest answer took, at neither end. */
+static void test_memory_is_given_back(void **state)
+{
+	enum { SIZE = 20 * 1024 * 1024 };
+	struct links *l = *state;
+	struct end from, to = {.links = l};
+	auto_free unsigned char *data = util_zalloc(SIZE);
+	const struct ipc_message message = {.kind = 1, .body_kind = 1, .head = "", .body = data, .body_len = SIZE};
+	size_t before;
+
+	for (size_t i = 0; i < SIZE; i++)
+		data[i] = (unsigned char)(1 + i / LIMIT_FRAME_BYTES);
+	begin(l, &from);
+	to.stream = ipc_stream_create(l->loop, steal_fd(&l->peer), &ops, &to);
+	before = memory_in_use();
+	ipc_stream_send_message(from.stream, &message);
+	assert_true(ipc_stream_queued(from.stream) > SIZE / 2);
+	for (int i = 0; i < 10000 && to.bytes < SIZE; i++)
+		turns(l, 1);
+	assert_int_equal(to.bytes, SIZE);
+	turns(l, 2);
+	ipc_stream_trim(to.stream);
+	assert_true(memory_in_use() < before + 64 * 1024);
+	to.expect = 7;
+	memset(data, 7, LIMIT_FRAME_BYTES);
+	ipc_stream_send(from.stream, 1, 0, data, LIMIT_FRAME_BYTES);
+	for (int i = 0; i < 100 && to.bytes < SIZE + LIMIT_FRAME_BYTES; i++)
+		turns(l, 1);
+	assert_int_equal(to.bytes, SIZE + LIMIT_FRAME_BYTES);
+	finish(&from);
+	finish(&to);
+}
+
 static void test_hostile_length(void **state)
 {
 	static const uint32_t lengths[] = {LIMIT_FRAME_BYTES + 1, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF};
@@ -560,6 +601,7 @@ int main(void)
 		TEST(test_message),
 		TEST(test_frame_in_pieces),
 		TEST(test_back_pressure),
+		TEST(test_memory_is_given_back),
 		TEST(test_hostile_length),
 		TEST(test_refused_frame),
 		TEST(test_destroy_in_frame),
