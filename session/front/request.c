@@ -190,7 +190,9 @@ static enum MHD_Result answer(struct request *request, struct MHD_Connection *mh
 	struct MHD_Response *response;
 	enum MHD_Result result;
 
-	if (request->refused && request->revoked) {
+	/* What was done is answered, but a stream does not begin. */
+	if (request->revoked && (request->refused || request->reply.is_endless)) {
+		request->refused = true;
 		request->faults.n = 0;
 		(void)err_set(&request->refusal, ERR_UNAUTHORIZED, NULL, "this token was revoked meanwhile");
 	}
