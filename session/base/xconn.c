@@ -73,6 +73,12 @@ static void guard_end(void)
 		alarm(0);
 }
 
+/* What goes on is not stuck: a server that is slow to answer while it sends events has the whole time again. */
+static void guard_renew(void)
+{
+	alarm(LIMIT_X_BLOCK_S);
+}
+
 /*
  * Xlib counts the replies that it sees; here xcb takes them all, so Xlib would think after some 65,000 requests that none was
  * answered and wait for one without limit. So it is told.
@@ -345,11 +351,14 @@ static bool poll_reply(struct xconn *x, unsigned int sequence, void **reply, xcb
 	int there;
 
 	guard_begin();
-	do {
+	for (;;) {
 		bytes_read = x->bytes_read;
 		there = xcb_poll_for_reply(x->xcb, sequence, reply, error);
 		pump(x);
-	} while (!there && !x->lost && x->bytes_read != bytes_read);
+		if (there || x->lost || x->bytes_read == bytes_read)
+			break;
+		guard_renew();
+	}
 	guard_end();
 	return there != 0;
 }
