@@ -138,7 +138,7 @@ static void test_a_picture_is_of_its_epoch(void **state)
 
 static void test_tokens_are_bounded(void **state)
 {
-	char token[8];
+	char token[16];
 
 	(void)state;
 	for (int i = 0; i <= LIMIT_SEEN_TOKENS; i++) {

@@ -75,13 +75,15 @@ static void fill_in(const char *path, char *out, size_t size)
 {
 	size_t len = 0;
 
-	for (const char *at = path; *at; at += strcspn(at, "{")) {
-		if (strncmp(at, "{id}", 4) == 0)
-			len += (size_t)snprintf(out + len, size - len, "%s", OWN);
-		else if (*at == '{')
-			len += (size_t)snprintf(out + len, size - len, "x");
-		at = *at == '{' ? strchr(at, '}') + 1 : at;
-		len += (size_t)snprintf(out + len, size - len, "%.*s", (int)strcspn(at, "{"), at);
+	for (const char *at = path; *at;) {
+		bool is_given = *at == '{';
+		size_t n = is_given ? strcspn(at, "}") + 1 : strcspn(at, "{");
+
+		if (is_given)
+			len += (size_t)snprintf(out + len, size - len, "%s", strncmp(at, "{id}", n) == 0 ? OWN : "x");
+		else
+			len += (size_t)snprintf(out + len, size - len, "%.*s", (int)n, at);
+		at += n;
 	}
 }
 
