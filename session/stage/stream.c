@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "session/base/bytes.h"
+#include "session/base/json_text.h"
 #include "session/base/util.h"
 #include "session/stage/looks.h"
 
@@ -60,11 +61,10 @@ static char *head_of(const struct following *f, const struct display_parts *part
 	json_auto_t *head = json_pack("{s:o,s:o,s:o,s:i,s:i,s:b}", "at", stage_at(f->stage, parts->frame), "space", space_json(f->stage->space),
 	                              "native", space_json(f->stage->ends.native), "width", request->out_width, "height", request->out_height,
 	                              "whole", parts->whole);
-	char *text = json_dumps(head, JSON_COMPACT);
+	size_t len;
+	char *text = json_text(head, &len);
 
-	if (!text)
-		DIE("no memory for a frame");
-	text[strlen(text) - 1] = '\0'; /* the tiles come in before the end */
+	text[len - 1] = '\0'; /* the tiles come in before the end */
 	return text;
 }
 
