@@ -4,7 +4,8 @@
  *
  * libmicrohttpd's time-out is idle time only, it does not watch a suspended connection, and at its limit new clients wait in
  * silence. So here are absolute deadlines for receiving and sending, the watch on a suspended request's peer, and the caps in all
- * and per address, with idle connections shed first. It gets its connections by conns_take and has no listening socket. Owner: session/front. One thread.
+ * and per address, with idle connections shed first. It gets its connections by conns_take and has no listening socket.
+ * Owner: session/front. One thread.
  */
 #ifndef FRONT_CONN_H
 #define FRONT_CONN_H

@@ -206,9 +206,9 @@ static enum MHD_Result answer(struct request *request, struct MHD_Connection *mh
 	if (request->reply.is_endless) {
 		conn_streaming(request->conn);
 		watch_expiry(request);
-	}
-	else
+	} else {
 		conn_sending(request->conn);
+	}
 	/* What a stage sends waits in parts. A reply that is more than there is room for goes out all the same: it is made. */
 	(void)conn_hold(request->conn, request->reply.stream && !request->reply.is_endless ? LIMIT_LINK_BYTES : request->reply.len);
 	note_sent(request, request->reply.len);

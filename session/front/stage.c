@@ -18,6 +18,7 @@
 #include "session/base/limits.h"
 #include "session/base/log.h"
 #include "session/base/util.h"
+#include "session/front/safe.h"
 #include "session/stage/link.h"
 
 enum link_state { LINK_NEW, LINK_FREE, LINK_CALLED, LINK_BODY, LINK_COMPLETE };
@@ -33,7 +34,7 @@ struct stage_reply {
 	struct co_event changed;
 	/* The reply: */
 	int status;
-	const char *type; /* of media_types */
+	const char *type; /* a constant */
 	json_t *headers;
 	json_t *counts;
 	char *data;                /* body bytes that nobody has read yet: data[start..start + len) */
@@ -136,36 +137,6 @@ void stage_destroy(struct stage *stage)
 	free(stage);
 }
 
-/* What the front passes on under a stage's word: nothing that a browser would run. */
-static const char *const media_types[] = {"application/octet-stream", "application/json", "application/problem+json",
-                                          "text/event-stream", "image/png", "image/jpeg", "image/webp"};
-
-static const char *safe_type(const char *type)
-{
-	for (size_t i = 1; type && i < ARRAY_LEN(media_types); i++)
-		if (strcmp(media_types[i], type) == 0)
-			return media_types[i];
-	return media_types[0];
-}
-
-static bool is_safe_header(const char *name, const char *value)
-{
-	static const char *const others[] = {"Retry-After", "Idempotency-Replayed", "ETag"};
-	bool is_known = strncmp(name, "Glovebox-", 9) == 0;
-
-	for (size_t i = 0; i < ARRAY_LEN(others); i++)
-		is_known |= strcmp(name, others[i]) == 0;
-	if (!is_known)
-		return false;
-	for (const char *at = name; *at; at++)
-		if ((*at < 'a' || *at > 'z') && (*at < 'A' || *at > 'Z') && *at != '-')
-			return false;
-	for (const char *at = value; at && *at; at++)
-		if (*at < ' ' || *at > '~')
-			return false;
-	return value;
-}
-
 static int take_hello(struct stage_reply *link, const json_t *hello)
 {
 	struct stage_hello *out = &link->stage->hello;
@@ -189,7 +160,7 @@ static int take_reply(struct stage_reply *link, const json_t *reply, bool more)
 	link->type = safe_type(form_string(reply, "type", NULL));
 	link->headers = json_object();
 	json_object_foreach(json_object_get(reply, "headers"), name, value)
-		if (is_safe_header(name, json_string_value(value)))
+		if (safe_is_header(name, json_string_value(value)))
 			(void)json_object_set_new(link->headers, name, json_string(json_string_value(value)));
 	link->counts = json_incref(json_object_get(reply, "counts"));
 	link->state = more ? LINK_BODY : LINK_COMPLETE;

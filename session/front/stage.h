@@ -45,17 +45,23 @@ struct stage *stage_create(struct loop *loop, const char *path, struct stage_lin
 /* Ends the calls that run with ERR_GONE and closes everything. NULL is fine. Replies stay valid until their stage_reply_finish. */
 void stage_destroy(struct stage *stage);
 
-/* Connects and reads the hello. ERR_GONE when nobody listens, or `stage` is NULL: its session ended while the caller waited. ERR_TIMEOUT, ERR_CANCELLED, ERR_BUSY at LIMIT_STAGE_LINKS. */
+/*
+ * Connects and reads the hello. ERR_GONE when nobody listens, or `stage` is NULL: its session ended while the caller waited. ERR_TIMEOUT,
+ * ERR_CANCELLED, ERR_BUSY at LIMIT_STAGE_LINKS.
+ */
 int stage_greet(struct stage *stage, int64_t deadline_ms, struct stage_hello *hello, struct err *e);
 
 /*
- * Calls, and returns when the reply and its body are there, or LIMIT_LINK_BYTES of that, or of a stream something. A refusal by the stage is a reply like any
- * other. Giving up (deadline, cancel) closes the connection, which stops the call in the stage. Errors: those of stage_greet, and
- * ERR_SESSION_FAILED when the reply breaks the form. *reply is to be ended by stage_reply_finish.
+ * Calls, and returns when the reply and its body are there, or LIMIT_LINK_BYTES of that, or of a stream something. A refusal by the stage
+ * is a reply like any other. Giving up (deadline, cancel) closes the connection, which stops the call in the stage. Errors: those of
+ * stage_greet, and ERR_SESSION_FAILED when the reply breaks the form. *reply is to be ended by stage_reply_finish.
  */
 int stage_call(struct stage *stage, const struct stage_call *call, int64_t deadline_ms, struct stage_reply **reply, struct err *e);
 
-/* As stage_call for a call that answers with a JSON object (the caller's) of at most LIMIT_LINK_BYTES; a refusal becomes the error that it names. */
+/*
+ * As stage_call for a call that answers with a JSON object (the caller's) of at most LIMIT_LINK_BYTES; a refusal becomes the error that it
+ * names.
+ */
 int stage_ask(struct stage *stage, const struct stage_call *call, int64_t deadline_ms, json_t **answer, struct err *e);
 
 /* Replies without end that are open now. */

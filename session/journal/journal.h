@@ -3,8 +3,8 @@
  * The journal of one session, as its stage writes it: journal.jsonl, one JSON object a line, in files that the warden made and passed
  * write-only with O_APPEND.
  *
- * Its lines are chained (session/base/chain.h). The `intent` line of an action is written before its events, the `result` line before the reply leaves: after
- * any kill an intent without result reads "may have happened". A last line without newline is no line. Written lines are handed to
+ * Its lines are chained (session/base/chain.h). The `intent` line of an action is written before its events, the `result` line before the
+ * reply leaves: after any kill an intent without result reads "may have happened". A last line without newline is no line. Written lines are handed to
  * the disk in the next pause, and within a second in any case. Owner: the stage. One thread.
  */
 #ifndef JOURNAL_JOURNAL_H

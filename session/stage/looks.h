@@ -11,8 +11,8 @@
 void looks_call(struct stage *stage, struct call *call);
 
 /*
- * The query of a screenshot (region=x,y,width,height space=native or WxH cursor=true or false format quality compression max_bytes) as the fields of the action, checked;
- * the caller's reference. The space of `bounds` is the session's. A further parameter if_none_match holds tags of pictures that the caller has.
+ * The query of a screenshot (region=x,y,width,height space=native or WxH cursor=true or false format quality compression max_bytes) as the
+ * fields of the action, checked; the caller's reference. The space of `bounds` is the session's. A further parameter if_none_match holds tags of pictures that the caller has.
  */
 int looks_read(const json_t *query, const struct bounds *bounds, json_t **fields, struct err *e);
 
