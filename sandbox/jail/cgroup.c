@@ -16,7 +16,7 @@
 #include "session/base/util.h"
 
 #define MIB (1024 * 1024ULL)
-#define STAGE_MEMORY (512 * MIB)
+#define STAGE_MEMORY (1536 * MIB) /* a WebP of 4096x4096 pixels without loss takes 800 of it, beside frames that are sent */
 #define FRONT_MEMORY (768 * MIB)
 #define STAGE_PIDS 32
 #define DISPLAY_PIDS 64

@@ -7,7 +7,7 @@ import pathlib
 import pytest
 from PIL import Image, ImageChops, ImageStat
 
-from api import Refused
+from api import Refused, in_thread
 from conftest import until
 from pictures import box
 
@@ -180,6 +180,17 @@ def test_tags(desk):
 def show_noise(session, width, height):
     session.run("sh", "-c", "cat >x_window.pl", stdin=(HERE / "x_window.pl").read_text())
     session.run("perl", "x_window.pl", "1", env={"NOISE": f"{width}x{height}"})
+
+
+def test_many_large_slow_pictures(make_session):
+    """Those of an encoder that takes much time and memory are made one at a time, and the session is none the worse for the largest."""
+    session = make_session("minimal", display={"width": 4096, "height": 4096})
+    show_noise(session, 4096, 4096)
+    asked = [in_thread(session.agent.request, "GET", f"{session.path}/screenshot?format=webp&space={4096 - n}x4096") for n in range(4)]
+    for thread, _ in asked:
+        thread.join()
+    assert [(reply.status, reply.headers["Glovebox-Size"]) for _, (reply,) in asked] == [(200, f"{4096 - n}x4096") for n in range(4)]
+    session.do("cursor_position")
 
 
 @pytest.mark.parametrize("display, space", [((3840, 2160), (2000, 1125)), ((4096, 1080), (2000, 527)), ((2160, 3840), (1125, 2000))])
