@@ -200,11 +200,17 @@ static void serve(void *arg)
 	free(request);
 }
 
+/* Serving it would take events away that all of us need: of the root window, and of windows of our own. */
+static bool is_ours(const struct selection *selection, xcb_window_t requestor)
+{
+	return requestor == selection->x->root || is_same_client(selection->x, requestor, selection->window);
+}
+
 static void begin_request(struct selection *selection, const xcb_selection_request_event_t *event)
 {
 	struct selection_request *request;
 
-	if (selection->n_requests >= LIMIT_SELECTION_REQUESTS) {
+	if (selection->n_requests >= LIMIT_SELECTION_REQUESTS || is_ours(selection, event->requestor)) {
 		notify(selection->x, event, XCB_NONE);
 		return;
 	}

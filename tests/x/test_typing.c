@@ -12,6 +12,7 @@
 #include <cmocka.h>
 #include <xcb/xkb.h>
 
+#include "input/selection.h"
 #include "session/base/util.h"
 #include "tests/x/bench.h"
 
@@ -309,6 +310,53 @@ static void test_window_with_the_focus(void **state)
 	assert_non_null(json_object_get(bench->result, "note")); /* it was asked, and did not answer */
 }
 
+struct owner {
+	struct bench *bench;
+	struct selection selection;
+};
+
+static void own(void *arg)
+{
+	struct owner *owner = arg;
+	struct selection_content *content = NULL;
+
+	assert_int_equal(selection_init(&owner->selection, &owner->bench->x, "TESTED", NULL), 0);
+	content = selection_text(&owner->selection, "text", 4);
+	assert_int_equal(selection_set(&owner->selection, XCB_CURRENT_TIME, content, NULL), 0);
+	selection_drop(content);
+}
+
+static void sync_all(void *arg)
+{
+	struct owner *owner = arg;
+
+	do
+		assert_int_equal(xconn_sync(&owner->bench->x, NULL), 0);
+	while (owner->selection.n_requests > 0);
+}
+
+/* A client can ask for a selection in the name of any window, also of the root and of our own: we go on hearing what these tell. */
+static void test_selection_asked_for_in_our_name(void **state)
+{
+	struct bench *bench = *state;
+	struct owner owner = {.bench = bench};
+	xcb_connection_t *xcb = bench->evwin.xcb;
+
+	xserver_run(bench->loop, own, &owner);
+	xcb_query_tree_reply_t *tree = xcb_query_tree_reply(xcb, xcb_query_tree(xcb, bench->x.root), NULL);
+	const xcb_window_t *windows = xcb_query_tree_children(tree);
+
+	xcb_convert_selection(xcb, bench->x.root, owner.selection.name, owner.selection.utf8_string, XCB_ATOM_CUT_BUFFER0, XCB_CURRENT_TIME);
+	for (int i = 0; i < tree->children_len; i++)
+		xcb_convert_selection(xcb, windows[i], owner.selection.name, owner.selection.targets, XCB_ATOM_CUT_BUFFER0, XCB_CURRENT_TIME);
+	free(tree);
+	bench_look(bench);
+	xserver_run(bench->loop, sync_all, &owner);
+	bench_expect_typed(bench, "日本", "日本");
+	assert_null(json_object_get(bench->result, "note"));
+	selection_finish(&owner.selection);
+}
+
 static void test_refused_texts(void **state)
 {
 	static const struct {
@@ -393,6 +441,7 @@ int main(void)
 		TEST(test_delay),
 		TEST(test_window_that_does_not_answer),
 		TEST(test_window_with_the_focus),
+		TEST(test_selection_asked_for_in_our_name),
 		TEST(test_refused_texts),
 		TEST(test_too_long_texts),
 		TEST(test_silent_display),
