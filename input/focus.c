@@ -10,6 +10,12 @@
 #define LIMIT_MS 1000
 #define BUSY_FACTOR 8 /* a page has as many times more what the window itself takes to answer */
 
+/* Of a window that keys have not gone to before. */
+#define NEW_LIMIT_MS 3000
+#define NEW_QUIET_MS 700
+#define PROMPT_MS 50 /* an answer that takes longer comes from a program that is at work */
+#define EVER_MS 1    /* quiet counts from the last change, however long ago */
+
 /*
  * How long the next key waits: since the cause, when something was drawn or nothing was, and how long the screen must be quiet. A shortcut
  * that shows nothing costs the longer time.
@@ -107,19 +113,18 @@ static int wait_shown(struct focus *focus, const struct focus_cause *cause, int6
 	uint64_t frame = focus->caused_frame;
 
 	while (util_now_ms() < since_ms + (frame != focus->caused_frame ? cause->seen_ms : cause->unseen_ms))
-		if (ops->wait_quiet(ops->arg, cause->quiet_ms, since_ms + LIMIT_MS, e) < 0 || ops->look(ops->arg, &frame, e) < 0)
+		if (ops->wait_quiet(ops->arg, cause->quiet_ms, 0, since_ms + LIMIT_MS, e) < 0 || ops->look(ops->arg, &frame, e) < 0)
 			return -1;
 	return 0;
 }
 
-int focus_settle(struct focus *focus, struct err *e)
+/* Waits for what came of a click or a shortcut. */
+static int settle_cause(struct focus *focus, struct err *e)
 {
 	const struct focus_cause *cause = focus->cause;
 	struct ping_target target;
 	int64_t asked_ms;
 
-	if (pointer_confirm(focus->pointer, e) < 0)
-		return -1;
 	focus->cause = NULL;
 	if (!cause)
 		return 0;
@@ -131,4 +136,50 @@ int focus_settle(struct focus *focus, struct err *e)
 	if (ping_wait(focus->ping, &target, e) < 0)
 		return -1;
 	return focus->ops->look ? wait_shown(focus, cause, BUSY_FACTOR * (util_now_ms() - asked_ms), e) : 0;
+}
+
+/*
+ * Waits until a window that has just come takes keys: it has read its events promptly on a screen that was quiet. One that takes long to
+ * answer was still at work, however quiet the screen: then it begins again.
+ */
+static int wait_usable(struct focus *focus, struct ping_target *target, struct err *e)
+{
+	const struct input_ops *ops = focus->ops;
+	int64_t since_ms = EVER_MS, deadline_ms = util_now_ms() + NEW_LIMIT_MS, asked_ms, now_ms;
+
+	do {
+		if (ops->wait_quiet(ops->arg, NEW_QUIET_MS, since_ms, deadline_ms, e) < 0)
+			return -1;
+		asked_ms = util_now_ms();
+		if (ping_wait(focus->ping, target, e) < 0)
+			return -1;
+		since_ms = now_ms = util_now_ms();
+	} while (now_ms > asked_ms + PROMPT_MS && now_ms < deadline_ms && target->answers);
+	return 0;
+}
+
+/* Once per window: the mark goes when the window goes, whose id may then be another's. */
+static int greet(struct focus *focus, struct err *e)
+{
+	struct ping_target target;
+	xcb_window_t window;
+	bool is_met;
+
+	if (!focus->ops->look)
+		return 0;
+	if (ping_is_met(focus->ping, &window, &is_met, e) < 0)
+		return -1;
+	if (is_met)
+		return 0;
+	if (ping_aim(focus->ping, &target, e) < 0 || (target.answers && wait_usable(focus, &target, e) < 0))
+		return -1;
+	ping_meet(focus->ping, window);
+	return 0;
+}
+
+int focus_settle(struct focus *focus, struct err *e)
+{
+	if (pointer_confirm(focus->pointer, e) < 0 || settle_cause(focus, e) < 0)
+		return -1;
+	return greet(focus, e);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Where the next key goes: after a click or a shortcut, which may move the focus, keys wait until the window has read that and the screen
- * shows it. Owner: struct input. One thread; in coroutines.
+ * shows it; the first keys to a window wait until it has come to rest. Owner: struct input. One thread; in coroutines.
  */
 #ifndef INPUT_FOCUS_H
 #define INPUT_FOCUS_H
@@ -37,7 +37,10 @@ int focus_note_chord(struct focus *focus, const struct chord *chord, struct err 
  * Called at the start of every action of the keyboard. After a click or a shortcut it waits until the window with the focus has read it, and
  * until the screen shows what came of it. A browser moves its focus when its page has had the event, of which a ping knows nothing and
  * which takes long while the page loads; what is typed before goes to the old place. A window that speaks no ping is of a program that
- * reads its events one by one: there the order in which they were sent is enough. Errors of ping_wait and of ops.
+ * reads its events one by one: there the order in which they were sent is enough.
+ *
+ * Then, once for each window that speaks the protocol, it waits until the screen has been quiet for a while and the window answers promptly, at
+ * most some 3 s (a hung window: 2 s more): programs show a window before it takes keys. Errors of ping_wait and of ops.
  */
 int focus_settle(struct focus *focus, struct err *e);
 

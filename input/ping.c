@@ -43,7 +43,7 @@ int ping_init(struct ping *ping, struct xconn *x, struct err *e)
 	*ping = (struct ping){.x = x};
 	if (xconn_atom(x, "_NET_ACTIVE_WINDOW", &ping->active_window, e) == 0 && xconn_atom(x, "WM_PROTOCOLS", &ping->protocols, e) == 0 &&
 	    xconn_atom(x, "_NET_WM_PING", &ping->wm_ping, e) == 0 && xconn_atom(x, "_GLOVEBOX_TIME", &ping->stamp, e) == 0 &&
-	    wm_init(&ping->wm, x, e) == 0) {
+	    xconn_atom(x, "_GLOVEBOX_MET", &ping->met, e) == 0 && wm_init(&ping->wm, x, e) == 0) {
 		xconn_listen(x, &ping->listener, on_event, ping);
 		/* Both: Qt answers with the mask of a StructureNotify event. */
 		xconn_select_root(x, XCB_EVENT_MASK_SUBSTRUCTURE_NOTIFY | XCB_EVENT_MASK_STRUCTURE_NOTIFY);
@@ -171,6 +171,31 @@ int ping_aim(struct ping *ping, struct ping_target *target, struct err *e)
 	}
 	*target = found;
 	return 0;
+}
+
+int ping_is_met(struct ping *ping, xcb_window_t *window, bool *is_met, struct err *e)
+{
+	auto_free xcb_get_property_reply_t *mark = NULL;
+
+	*is_met = true;
+	if (read_focus(ping, window, e) < 0)
+		return -1;
+	if (*window <= XCB_INPUT_FOCUS_POINTER_ROOT) {
+		*window = XCB_NONE;
+		return 0;
+	}
+	if (take_property(ping, xcb_get_property(ping->x->xcb, 0, *window, ping->met, XCB_ATOM_CARDINAL, 0, 1), 32, &mark, e) < 0)
+		return -1;
+	*is_met = mark != NULL;
+	return 0;
+}
+
+void ping_meet(struct ping *ping, xcb_window_t window)
+{
+	static const uint32_t met = 1;
+
+	if (!ping->x->lost)
+		xcb_change_property(ping->x->xcb, XCB_PROP_MODE_REPLACE, window, ping->met, XCB_ATOM_CARDINAL, 32, 1, &met);
 }
 
 /* The child of `window` at a place of the root; none when the window is gone. */

@@ -16,7 +16,7 @@ struct ping {
 	struct xconn *x;
 	struct xconn_listener listener;
 	struct wm wm;       /* changing a property of its window gives the server's time */
-	xcb_atom_t active_window, protocols, wm_ping, stamp;
+	xcb_atom_t active_window, protocols, wm_ping, stamp, met;
 	struct co_event heard;
 	xcb_window_t window;  /* what is waited for, or 0 */
 	xcb_timestamp_t time; /* of the ping, or of the last stamp */
@@ -38,6 +38,14 @@ void ping_finish(struct ping *ping);
 /* The window that gets the keys: the one with the focus, else the active one by the window manager's word. A window that goes away meanwhile is
  * one that does not answer. Errors as xconn_reply. */
 int ping_aim(struct ping *ping, struct ping_target *target, struct err *e);
+
+/*
+ * Whether the window with the focus has been marked by ping_meet, and which it is; when none has the focus there is nothing to mark: *window is 0 and
+ * *is_met true. The mark is a property of the window: it goes with it. Errors as xconn_reply.
+ */
+int ping_is_met(struct ping *ping, xcb_window_t *window, bool *is_met, struct err *e);
+/* Sends and waits for nothing. */
+void ping_meet(struct ping *ping, xcb_window_t window);
 
 /* The window at this place of the screen that has protocols at all, in whatever it is framed by; none (window 0) where there is no app. */
 int ping_aim_at(struct ping *ping, int x_px, int y_px, struct ping_target *target, struct err *e);

@@ -5,12 +5,14 @@
 #include <X11/Xatom.h>
 #include <X11/Xlib.h>
 #include <X11/Xutil.h>
+#include <poll.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/param.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -18,6 +20,8 @@
 
 #include <cmocka.h>
 #include <xkbcommon/xkbcommon.h>
+
+#include "session/base/util.h"
 
 #define MARK "GLOVEBOX_TEST_MARK"
 
@@ -28,6 +32,9 @@ struct client {
 	Atom protocols, ping, mark, ask_extents, extents;
 	enum evwin_way way;
 	FILE *out;
+	int n_paints;        /* of EVWIN_LATE */
+	int64_t next_ms;     /* when it paints again */
+	Time takes_from;     /* the server's time; what was pressed before is dropped */
 };
 
 static void open_display(struct client *c, const char *display)
@@ -55,7 +62,8 @@ static void open_window(struct client *c)
 	c->mark = XInternAtom(c->dpy, MARK, False);
 	XSetWindowAttributes attributes = {
 		.override_redirect = True,
-		.event_mask = KeyPressMask | KeyReleaseMask | ButtonPressMask | ButtonReleaseMask | PointerMotionMask | ExposureMask,
+		.event_mask = KeyPressMask | KeyReleaseMask | ButtonPressMask | ButtonReleaseMask | PointerMotionMask | ExposureMask |
+		              (c->way == EVWIN_LATE ? PropertyChangeMask : 0),
 	};
 	unsigned int width = (unsigned int)DisplayWidth(c->dpy, 0), height = (unsigned int)DisplayHeight(c->dpy, 0);
 
@@ -73,6 +81,8 @@ static void on_key(struct client *c, XKeyEvent *event)
 	char text[32];
 	KeySym keysym = NoSymbol;
 
+	if (c->way == EVWIN_LATE && (c->takes_from == 0 || event->time < c->takes_from))
+		return;
 	(void)XLookupString(event, text, sizeof(text), &keysym, NULL);
 	(void)fprintf(c->out, "%c %u %lu %u %d %d %lu\n", event->type == KeyPress ? 'K' : 'k', event->keycode, keysym, event->state, event->x,
 	              event->y, event->time);
@@ -91,6 +101,32 @@ static void on_message(struct client *c, XClientMessageEvent *event)
 		event->window = c->root;
 		(void)XSendEvent(c->dpy, c->root, False, SubstructureNotifyMask | SubstructureRedirectMask, (XEvent *)event);
 	}
+}
+
+static Bool is_stamp(Display *dpy, XEvent *event, XPointer arg)
+{
+	(void)dpy;
+	(void)arg;
+	return event->type == PropertyNotify;
+}
+
+/* EVWIN_LATE, until it takes keys: it paints, and before the last time it works. */
+static void come_up(struct client *c)
+{
+	XEvent stamp;
+
+	if (util_now_ms() < c->next_ms)
+		return;
+	if (c->n_paints == EVWIN_PAINTS)
+		(void)nanosleep(&(struct timespec){.tv_nsec = EVWIN_WORK_MS * 1000000L}, NULL);
+	XSetWindowBackground(c->dpy, c->window, 0xFF0000 + (unsigned long)c->n_paints);
+	XClearWindow(c->dpy, c->window);
+	c->next_ms = util_now_ms() + EVWIN_PAINT_MS;
+	if (c->n_paints++ < EVWIN_PAINTS)
+		return;
+	XChangeProperty(c->dpy, c->window, c->mark, XA_CARDINAL, 32, PropModeReplace, NULL, 0);
+	(void)XIfEvent(c->dpy, &stamp, is_stamp, NULL);
+	c->takes_from = stamp.xproperty.time;
 }
 
 static void handle(struct client *c, XEvent *event)
@@ -174,6 +210,12 @@ static void run(const char *display, enum evwin_way way, int out)
 	open_display(&c, display);
 	open_window(&c);
 	for (;;) {
+		struct pollfd p = {.fd = ConnectionNumber(c.dpy), .events = POLLIN};
+
+		while (way == EVWIN_LATE && c.takes_from == 0 && XPending(c.dpy) == 0) {
+			(void)poll(&p, 1, (int)MAX(0, c.next_ms - util_now_ms()));
+			come_up(&c);
+		}
 		XNextEvent(c.dpy, &event);
 		handle(&c, &event);
 	}

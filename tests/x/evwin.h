@@ -13,12 +13,16 @@
 #include <xcb/xcb.h>
 
 #define EVWIN_MANAGER_MS 30
+#define EVWIN_PAINTS 4
+#define EVWIN_PAINT_MS 150
+#define EVWIN_WORK_MS 700
 
 enum evwin_way {
 	EVWIN_NORMAL,
 	EVWIN_SLOW,     /* needs 2 ms for each key */
 	EVWIN_MUTE,     /* speaks _NET_WM_PING and never answers */
 	EVWIN_NO_PING,  /* does not speak _NET_WM_PING */
+	EVWIN_LATE,     /* takes no keys before it has painted for EVWIN_PAINTS * EVWIN_PAINT_MS and was at work, reading nothing, for EVWIN_WORK_MS */
 	EVWIN_MANAGED,  /* beside a window manager that takes each press of a button first and lets it go on after EVWIN_MANAGER_MS */
 };
 
