@@ -94,7 +94,7 @@ define TEST
 $(B)/$(1): $(B)/tests/$(1).o $(call without_main,$(call objs,$(call test_dirs,$(1)))) $(if $(filter x/%,$(1)),$(B)/tests/x/help.a) $(B)/libbase.a
 	@mkdir -p $$(@D)
 	@echo "  LINK  $(1)"
-	@$$(CC) $$(LDFLAGS) -o $$@ $$^ $$(shell pkg-config --libs cmocka xcb-render $(PKGS))
+	@$$(CC) $$(LDFLAGS) -o $$@ $$^ $$(shell pkg-config --libs cmocka xcb-render xcb-shape $(PKGS))
 endef
 $(B)/tests/x/help.a: $(patsubst %.c,$(B)/%.o,$(filter-out tests/x/test_%,$(wildcard tests/x/*.c)))
 	@rm -f $@; ar rcs $@ $^

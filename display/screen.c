@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/param.h>
 #include <unistd.h>
 #include <xcb/damage.h>
 #include <xcb/xinput.h>
@@ -17,6 +18,8 @@
 #include "display/cursor.h"
 #include "display/shown.h"
 #include "session/base/util.h"
+
+#define MANY_PIECES 2048 /* of damage */
 
 static void on_event(void *arg, const xcb_generic_event_t *event)
 {
@@ -107,7 +110,8 @@ static void take_over(struct display *display, const xcb_xfixes_fetch_region_rep
 	const xcb_rectangle_t *list = xcb_xfixes_fetch_region_rectangles(reply);
 	int n = xcb_xfixes_fetch_region_rectangles_length(reply);
 
-	if (all)
+	/* Where nothing was damaged the segment is as it was: to compare all of it is quicker than many small pieces. */
+	if (all || n > MANY_PIECES)
 		shown_take(&display->shown, display->shared, whole, note_change, &finding);
 	else
 		for (int i = 0; i < n; i++)
@@ -129,6 +133,10 @@ static int update(struct display *display, struct err *e)
 	int64_t since_ms = display->told ? display->told_ms : util_now_ms();
 	unsigned int sequence = ask(display, all);
 
+	/* Also what the ones that failed would have brought. */
+	if (all)
+		since_ms = MIN(since_ms, display->since_ms);
+	display->since_ms = since_ms;
 	/* It is taken back and not told again, whatever becomes of this wait. */
 	display->told = false;
 	display->unsure = true;

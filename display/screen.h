@@ -50,6 +50,7 @@ struct display {
 	uint8_t damage_event;        /* the number of its event */
 	bool told;                   /* something was drawn after the last update: the server tells no more until the next */
 	int64_t told_ms;             /* when */
+	int64_t since_ms;            /* what the last update brings was drawn after that */
 	int64_t updated_ms;          /* when the last update was made */
 	int64_t attend_until_ms;     /* until then what is told is taken in soon, though nobody looks */
 	struct loop_timer *attend;   /* it will be then */

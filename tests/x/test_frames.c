@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include <cmocka.h>
+#include <xcb/shape.h>
 
 #include "display/screen.h"
 #include "session/base/util.h"
@@ -315,6 +316,39 @@ static void test_many_rectangles(void **state)
 			assert_int_equal(pixel(f, x, y), x % 4 < 2 && y % 4 < 2 ? 0xABCDEF : 0);
 }
 
+/* A window of 64,000 dots is damaged in as many pieces by one request. */
+static void test_dots(void **state)
+{
+	struct fixture *f = *state;
+	xcb_pixmap_t mask = xcb_generate_id(f->painter);
+	xcb_gcontext_t gc = xcb_generate_id(f->painter);
+
+	xcb_create_pixmap(f->painter, 1, mask, f->window, (uint16_t)f->space.width_px, (uint16_t)f->space.height_px);
+	xcb_create_gc(f->painter, gc, mask, XCB_GC_FOREGROUND, (const uint32_t[]){0});
+	xcb_poly_fill_rectangle(f->painter, mask, gc, 1, &(xcb_rectangle_t){0, 0, (uint16_t)f->space.width_px, (uint16_t)f->space.height_px});
+	xcb_change_gc(f->painter, gc, XCB_GC_FOREGROUND, (const uint32_t[]){1});
+	for (int y = 0; y < f->space.height_px; y += 4) {
+		xcb_rectangle_t row[4096];
+		uint32_t n = 0;
+
+		for (int x = 0; x < f->space.width_px; x += 4)
+			row[n++] = (xcb_rectangle_t){(int16_t)x, (int16_t)y, 1, 1};
+		xcb_poly_fill_rectangle(f->painter, mask, gc, n, row);
+	}
+	xcb_shape_mask(f->painter, XCB_SHAPE_SO_SET, XCB_SHAPE_SK_BOUNDING, f->window, 0, 0, mask);
+	painter_sync(f);
+	update(f);
+	for (int i = 1; i < 4; i++) {
+		fill(f, whole(f), (uint32_t)i * 0x123456);
+		painter_sync(f);
+		update(f);
+		for (int y = 0; y < f->space.height_px; y++)
+			for (int x = 0; x < f->space.width_px; x++)
+				if (pixel(f, x, y) != (x % 4 || y % 4 ? SCREEN_BACKGROUND : (uint32_t)i * 0x123456))
+					fail_msg("%d,%d is %06x", x, y, pixel(f, x, y));
+	}
+}
+
 /* What was taken back and not heard of is in the next update all the same. */
 static void test_after_silence(void **state)
 {
@@ -344,7 +378,9 @@ static void test_after_a_cancel(void **state)
 {
 	struct fixture *f = *state;
 	struct update u = {.f = f, .rc = 1};
+	const struct blink *blink;
 	struct co *co;
+	int64_t left_ms;
 
 	update(f);
 	fill(f, (struct rect){100, 100, 50, 50}, 0xFFCC00);
@@ -357,8 +393,14 @@ static void test_after_a_cancel(void **state)
 		loop_turn(f->loop, -1);
 	assert_int_equal(u.e.code, ERR_CANCELLED);
 	(void)kill(f->server.pid, SIGCONT);
+	left_ms = util_now_ms();
+	while (util_now_ms() == left_ms)
+		;
 	update(f);
 	assert_int_equal(pixel(f, 149, 149), 0xFFCC00);
+	/* It was drawn before who was cancelled had left, and is not taken for newer. */
+	blink = &f->display->blinks.list[tiles_index(&f->display->tiles, 149, 149)];
+	assert_in_range(blink->changed.from_ms, 0, left_ms);
 }
 
 /* An X error in the middle of an update. */
@@ -390,7 +432,7 @@ static void test_after_an_error(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_solid),           TEST(test_mixed),          TEST(test_diagonal),       TEST(test_each_drawing), TEST(test_many_rectangles),
+		TEST(test_solid),           TEST(test_mixed),          TEST(test_diagonal),       TEST(test_each_drawing), TEST(test_many_rectangles), TEST(test_dots),
 		TEST(test_after_silence),   TEST(test_after_a_cancel), TEST(test_after_an_error), TEST_4K(test_each_drawing),
 	};
 
