@@ -8,6 +8,7 @@
 #include "display/cursor.h"
 #include "display/encode.h"
 #include "display/picture.h"
+#include "display/rect.h"
 #include "session/base/util.h"
 
 /* A follower that comes so long after another is told the same, if it had the same: what is newer both get with their next frames. */
@@ -54,12 +55,6 @@ bool display_follow_has_news(const struct display *display, const struct display
 
 /* --- which parts --- */
 
-static bool is_inside(struct rect rect, struct rect outer)
-{
-	return rect.x >= outer.x && rect.y >= outer.y && rect.x + rect.width <= outer.x + outer.width &&
-	       rect.y + rect.height <= outer.y + outer.height;
-}
-
 /* Adds what a rectangle of the screen touches of the picture. */
 static void add_part(struct display_parts *parts, const struct display_request *request, struct rect rect)
 {
@@ -71,7 +66,7 @@ static void add_part(struct display_parts *parts, const struct display_request *
 		return;
 	reach = image_scale_reach(inside, request->width, request->height, request->out_width, request->out_height);
 	for (size_t i = 0; i < parts->n; i++)
-		if (is_inside(reach, parts->list[i].rect))
+		if (rect_is_inside(reach, parts->list[i].rect))
 			return;
 	parts->list[parts->n++].rect = reach;
 }
@@ -85,11 +80,6 @@ static bool is_most(const struct display_parts *parts, const struct display_requ
 	return area * 100 >= (int64_t)request->out_width * request->out_height * MOST_PERCENT;
 }
 
-static bool same_rect(struct rect a, struct rect b)
-{
-	return a.x == b.x && a.y == b.y && a.width == b.width && a.height == b.height;
-}
-
 /* `pointer` is what is to be seen now. */
 static void list_parts(const struct display *display, const struct display_follower *follower, struct kept_pointer pointer,
                        struct display_parts *parts)
@@ -100,7 +90,7 @@ static void list_parts(const struct display *display, const struct display_follo
 
 	for (size_t i = 0; i < n; i++)
 		add_part(parts, request, changed[i]);
-	if (pointer.serial != follower->has.cursor_serial || !same_rect(pointer.rect, follower->has.cursor)) {
+	if (pointer.serial != follower->has.cursor_serial || !rect_is_same(pointer.rect, follower->has.cursor)) {
 		add_part(parts, request, follower->has.cursor);
 		add_part(parts, request, pointer.rect);
 	}
@@ -189,7 +179,7 @@ static bool was_told(const struct display *display, const struct display_followe
 
 	return told->parts.n > 0 && util_now_ms() - told->at_ms <= TOGETHER_MS && follower->has.picture &&
 	       follower->has.frame == told->had.frame && follower->has.cursor_serial == told->had.cursor_serial &&
-	       same_rect(follower->has.cursor, told->had.cursor) && screen_same_request(&follower->request, &told->request);
+	       rect_is_same(follower->has.cursor, told->had.cursor) && screen_same_request(&follower->request, &told->request);
 }
 
 /* Whole pictures are kept already, where they are made. */

@@ -8,6 +8,7 @@
 #include <sys/param.h>
 
 #include "display/png.h"
+#include "display/rect.h"
 #include "session/base/util.h"
 
 #define MAX_STRIPES ((LIMIT_SIDE_MAX_PX + PNG_STRIPE_ROWS - 1) / PNG_STRIPE_ROWS)
@@ -15,15 +16,9 @@
 /* A smaller scale is aimed at so much of what would just fit by its area: small pictures have more bytes a pixel. */
 #define SCALE_AIM 0.9
 
-static bool touch(struct rect a, struct rect b)
-{
-	return a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height;
-}
-
 static bool same_pointer(struct kept_pointer a, struct kept_pointer b)
 {
-	return a.serial == b.serial && a.rect.x == b.rect.x && a.rect.y == b.rect.y && a.rect.width == b.rect.width &&
-	       a.rect.height == b.rect.height;
+	return a.serial == b.serial && rect_is_same(a.rect, b.rect);
 }
 
 static bool is_scaled(const struct display_request *request)
@@ -36,7 +31,7 @@ static bool differs(const struct kept *kept, const struct kept_source *source, s
 {
 	if (tiles_changed(source->tiles, rect, kept->picture.made))
 		return true;
-	return !same_pointer(kept->pointer, source->pointer) && (touch(rect, kept->pointer.rect) || touch(rect, source->pointer.rect));
+	return !same_pointer(kept->pointer, source->pointer) && (rect_touch(rect, kept->pointer.rect) || rect_touch(rect, source->pointer.rect));
 }
 
 bool kept_is_current(const struct kept *kept, const struct kept_source *source)

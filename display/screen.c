@@ -16,6 +16,7 @@
 #include <xcb/xinput.h>
 
 #include "display/cursor.h"
+#include "display/rect.h"
 #include "display/shown.h"
 #include "session/base/util.h"
 
@@ -45,23 +46,12 @@ static void on_event(void *arg, const xcb_generic_event_t *event)
 	}
 }
 
-static bool is_inside(struct rect rect, struct rect outer)
-{
-	return rect.x >= outer.x && rect.y >= outer.y && rect.x + rect.width <= outer.x + outer.width &&
-	       rect.y + rect.height <= outer.y + outer.height;
-}
-
-static bool touch(struct rect a, struct rect b)
-{
-	return a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height;
-}
-
 static bool counts(const struct display_quiet *quiet, struct rect rect)
 {
-	if (quiet->region.width > 0 && !touch(rect, quiet->region))
+	if (quiet->region.width > 0 && !rect_touch(rect, quiet->region))
 		return false;
 	for (size_t i = 0; i < quiet->n_masks; i++)
-		if (is_inside(rect, quiet->masks[i]))
+		if (rect_is_inside(rect, quiet->masks[i]))
 			return false;
 	return true;
 }
