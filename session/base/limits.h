@@ -39,7 +39,7 @@
 #define LIMIT_STREAMS_IN_ALL 512              /* and of all sessions: other requests need connections, too */
 #define LIMIT_STREAM_QUEUED_BYTES (64 * 1024) /* that one of them has not taken, in the stage and again in the front; beyond it nothing more is sent to it */
 #define LIMIT_STREAM_BUFFER_BYTES (16 * 1024) /* in the kernel, that could still be sent to it: what waits there is old when it is read */
-#define LIMIT_STREAM_FRAMES_BYTES (64 * 1024 * 1024) /* frames that the readers of one session have not taken; beyond it no large ones are made */
+#define LIMIT_STREAM_FRAMES_BYTES (64 * 1024 * 1024) /* large frames that the readers of one session have not taken; beyond it no more are made */
 #define LIMIT_STREAM_SMALL_BYTES (9 * 1024 * 1024) /* one that is not large: 1920x1080 in any format, in Base64 */
 #define LIMIT_FPS 60                          /* frames in a second of a stream of the picture */
 #define LIMIT_KEY_CHARS 255                   /* an Idempotency-Key */

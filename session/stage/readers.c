@@ -49,11 +49,17 @@ static int send_pieces(struct reader *reader, const char *text, size_t len, stru
 	return 0;
 }
 
+/* Small ones do not count: there are LIMIT_STREAMS of them at most, and who is slow to take one must not keep the large ones away. */
+static bool is_large(size_t len)
+{
+	return len > LIMIT_STREAM_SMALL_BYTES;
+}
+
 bool reader_has_room(struct reader *reader, size_t len)
 {
 	struct readers *all = reader->all;
 
-	if (len <= LIMIT_STREAM_SMALL_BYTES || all->held == 0 || all->held + len <= LIMIT_STREAM_FRAMES_BYTES)
+	if (!is_large(len) || all->held == 0 || all->held + len <= LIMIT_STREAM_FRAMES_BYTES)
 		return true;
 	all->starved = true;
 	return false;
@@ -61,11 +67,14 @@ bool reader_has_room(struct reader *reader, size_t len)
 
 void reader_hold(struct reader *reader, size_t len)
 {
-	reader->all->held += len;
+	if (is_large(len))
+		reader->all->held += len;
 }
 
 void reader_let_go(struct reader *reader, size_t len)
 {
+	if (!is_large(len))
+		return;
 	reader->all->held -= len;
 	if (!reader->all->starved)
 		return;

@@ -12,7 +12,7 @@
 struct readers {
 	int64_t heartbeat_ms, patience_ms;
 	size_t n;
-	size_t held;          /* bytes of what is being made for them, and sent to them */
+	size_t held;          /* bytes of what is large of that which is being made for them, and sent to them */
 	bool starved;         /* one of them waits until there is room for more */
 	bool finished;        /* nothing more will come */
 	struct co_event news; /* signalled when something may be to be sent, and when it is finished */
@@ -42,7 +42,7 @@ int reader_wait_room(struct reader *reader, struct err *e);
 int reader_wait_taken(struct reader *reader, struct err *e);
 
 /*
- * Is there room for so much of it? For LIMIT_STREAM_SMALL_BYTES always, for more when nothing else is held, or no more than
+ * Is there room for so much of it? For LIMIT_STREAM_SMALL_BYTES always, for more when nothing else that large is held, or no more than
  * LIMIT_STREAM_FRAMES_BYTES with it. When there is none, it is news that something was let go.
  */
 bool reader_has_room(struct reader *reader, size_t len);

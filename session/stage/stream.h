@@ -4,8 +4,8 @@
  *
  * The first event `frame` has the whole picture; each later one has the rectangles that have changed, all of one frame. One is sent only when
  * something has changed, at most max_fps in a second, and only when the reader has taken the one before: a slow one gets fewer, and always the
- * newest. None while the session is paused; a large one waits while those that others have not taken have LIMIT_STREAM_FRAMES_BYTES. The last
- * event is `end`. Owner: the stage. One thread.
+ * newest. None while the session is paused; a large one waits while the large ones that others have not taken have
+ * LIMIT_STREAM_FRAMES_BYTES. The last event is `end`. Owner: the stage. One thread.
  */
 #ifndef STAGE_STREAM_H
 #define STAGE_STREAM_H

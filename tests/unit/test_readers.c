@@ -39,7 +39,7 @@ static void turn_some(struct place *place)
 		loop_turn(place->loop, 0);
 }
 
-/* One that is let go wakes who waits, however small it is; small ones always have room. */
+/* One that is let go wakes who waits; small ones always have room, and leave it to the large ones. */
 static void test_room(void **state)
 {
 	struct place place = {.loop = loop_create(NULL)};
@@ -54,11 +54,17 @@ static void test_room(void **state)
 	assert_true(reader_has_room(&place.reader, 2 * (size_t)LIMIT_STREAM_FRAMES_BYTES));
 	reader_hold(&other, LIMIT_STREAM_FRAMES_BYTES - LARGE);
 	assert_true(reader_has_room(&place.reader, LARGE));
-	reader_hold(&other, 1);
+	for (int i = 0; i < LIMIT_STREAMS; i++)
+		reader_hold(&other, LIMIT_STREAM_SMALL_BYTES);
+	assert_true(reader_has_room(&place.reader, LARGE));
+	reader_hold(&other, LARGE);
 	(void)co_start(place.loop, wait_room, &place);
 	turn_some(&place);
 	assert_false(place.has_room);
-	reader_let_go(&other, 1);
+	reader_let_go(&other, LIMIT_STREAM_SMALL_BYTES);
+	turn_some(&place);
+	assert_false(place.has_room);
+	reader_let_go(&other, LARGE);
 	turn_some(&place);
 	assert_true(place.has_room);
 	loop_destroy(place.loop);
