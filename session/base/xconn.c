@@ -32,6 +32,9 @@
 /* Events handed out in one go; a program that makes more must leave the loop to others, too. */
 #define EVENTS_AT_ONCE 4096
 
+/* So often a reply is looked for behind them, which must not take the time of one guard, nor the loop from others. */
+#define LOOKS_AT_ONCE 4
+
 struct xconn_atom_row {
 	struct xconn_atom_row *next;
 	xcb_atom_t atom;
@@ -71,12 +74,6 @@ static void guard_end(void)
 {
 	if (--n_guards == 0)
 		alarm(0);
-}
-
-/* What goes on is not stuck: a server that is slow to answer while it sends events has the whole time again. */
-static void guard_renew(void)
-{
-	alarm(LIMIT_X_BLOCK_S);
 }
 
 /*
@@ -121,6 +118,7 @@ static void on_soon(void *arg)
 
 	x->soon = NULL;
 	pump(x);
+	co_signal(&x->readable); /* who has looked for long enough looks again */
 }
 
 static void pump_soon(struct xconn *x)
@@ -348,18 +346,17 @@ static int wait_readable(struct xconn *x, int64_t since_ms, struct err *e)
 static bool poll_reply(struct xconn *x, unsigned int sequence, void **reply, xcb_generic_error_t **error)
 {
 	uint64_t bytes_read;
-	int there;
+	int there, n = 0;
 
 	guard_begin();
-	for (;;) {
+	do {
 		bytes_read = x->bytes_read;
 		there = xcb_poll_for_reply(x->xcb, sequence, reply, error);
 		pump(x);
-		if (there || x->lost || x->bytes_read == bytes_read)
-			break;
-		guard_renew();
-	}
+	} while (!there && !x->lost && x->bytes_read != bytes_read && ++n < LOOKS_AT_ONCE);
 	guard_end();
+	if (n == LOOKS_AT_ONCE)
+		pump_soon(x);
 	return there != 0;
 }
 

@@ -288,7 +288,10 @@ static void test_flood_of_events(void **state)
 	for (int64_t end_ms = util_now_ms() + 4000; util_now_ms() < end_ms;) {
 		json_t *act = rig_expect(fd, 200, "act", "agent", "{\"actions\":[{\"action\":\"move\",\"x\":1,\"y\":1}]}");
 
-		assert_true(json_is_true(json_object_get(act, "ok")));
+		auto_free char *text = json_dumps(act, 0);
+
+		if (!json_is_true(json_object_get(act, "ok")))
+			fail_msg("%s", text);
 		json_decref(act);
 	}
 	(void)kill(flood, SIGKILL);
