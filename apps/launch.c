@@ -22,6 +22,8 @@
  * second or more to open a window. */
 #define NEW_WINDOW_MS 3000
 #define LOOK_AGAIN_MS 50 /* titles are looked at so often meanwhile: other clients' windows send us no events */
+/* A new window is there before the window manager has given it the keys: what was typed between went to the window that had them. */
+#define FOCUS_MS 1000
 
 const struct catalogue_app *launch_row_of(const struct apps *apps, const struct owner_line *line)
 {
@@ -251,6 +253,55 @@ static int wait_for_window(struct launching *launching, int64_t deadline_ms, str
 	}
 }
 
+static const struct window *of_id(const struct windows *windows, xcb_window_t id)
+{
+	for (size_t i = 0; i < windows->n; i++)
+		if (windows->list[i].id == id && !windows->list[i].gone)
+			return &windows->list[i];
+	return NULL;
+}
+
+/* Is nothing to be waited for: the window, its dialog or another new window has the keys, or it is of a kind that does not get them? */
+static int has_settled(const struct launching *launching, struct err *e)
+{
+	auto_free xcb_window_t *ids = NULL;
+	const struct window *window;
+	struct windows now;
+	size_t n;
+
+	if (windows_ids(launching->apps->x, &ids, &n, e) < 0 || windows_describe(launching->apps->x, ids, n, &now, e) < 0)
+		return -1;
+	window = of_id(&now, launching->window);
+	bool settled = !window || window->kind != WINDOW_NORMAL || (of_id(&now, now.active) && !was_there(launching, now.active));
+	windows_finish(&now);
+	return settled;
+}
+
+/* Until a new window has the keys, so that what is typed next is for it; FOCUS_MS at most, since not every window takes them. */
+static int wait_for_focus(const struct launching *launching, int64_t deadline_ms, struct err *e)
+{
+	struct apps *apps = launching->apps;
+	int rc;
+
+	if (was_there(launching, launching->window))
+		return 0;
+	deadline_ms = MIN(deadline_ms, util_now_ms() + FOCUS_MS);
+	for (;;) {
+		uint64_t seen = apps->changes;
+		struct err why;
+
+		rc = has_settled(launching, e);
+		if (rc != 0 || util_now_ms() >= deadline_ms)
+			return MIN(rc, 0);
+		if (seen == apps->changes && co_wait_event(&apps->changed, MIN(deadline_ms, util_now_ms() + LOOK_AGAIN_MS), &why) < 0 &&
+		    why.code != ERR_TIMEOUT) {
+			if (e)
+				*e = why;
+			return -1;
+		}
+	}
+}
+
 static int launch(struct apps *apps, const struct catalogue_app *app, const json_t *args, int64_t deadline_ms, json_t *result, struct err *e)
 {
 	struct launching launching = {.apps = apps};
@@ -270,6 +321,8 @@ static int launch(struct apps *apps, const struct catalogue_app *app, const json
 	if (start_program(&launching, app, args, deadline_ms, e) < 0)
 		return -1;
 	rc = wait_for_window(&launching, deadline_ms, e);
+	if (rc == 0)
+		rc = wait_for_focus(&launching, deadline_ms, e);
 	if (rc < 0) {
 		/* Nothing half started is left behind. */
 		spawner_signal(launching.launched->process, SIGKILL);

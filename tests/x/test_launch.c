@@ -327,6 +327,13 @@ static void facts(void **state)
 	assert_in_range(width, 59, 61); /* 120 pixels of a display of twice the space */
 }
 
+/* What is typed right after a launch is for the new window, not for the one that had the keys before. */
+static void gets_the_keys(void **state)
+{
+	for (int i = 0; i < 12; i++)
+		assert_true(json_is_true(json_object_get(launched(*state, "plain"), "focused")));
+}
+
 static void hostile(void **state)
 {
 	struct world *world = *state;
@@ -453,7 +460,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		IN_WORLD(by_process), IN_WORLD(by_class),  IN_WORLD(handed_over), IN_WORLD(failures), IN_WORLD(time_limit),
 		IN_WORLD(cancel),     IN_WORLD(facts),     IN_WORLD(hostile),     IN_WORLD(vanishing), IN_WORLD(launcher),
-		IN_WORLD(end_while_launching),
+		IN_WORLD(gets_the_keys), IN_WORLD(end_while_launching),
 	};
 
 	if (argc > 2 && strcmp(argv[1], "window") == 0)
