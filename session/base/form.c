@@ -56,6 +56,18 @@ static void pop(struct checker *c, size_t old)
 	c->path[old] = '\0';
 }
 
+/* A region or a size: what is wrong in one as a whole are its numbers. */
+static bool is_numbers(const json_t *value)
+{
+	const char *name;
+	const json_t *member;
+
+	json_object_foreach((json_t *)(uintptr_t)value, name, member)
+		if (!json_is_number(member))
+			return false;
+	return json_object_size(value) > 0;
+}
+
 /* The value as it is shown in an error: JSON text, bounded. */
 static const char *shown(const json_t *value, char out[SHOWN_MAX])
 {
@@ -63,13 +75,15 @@ static const char *shown(const json_t *value, char out[SHOWN_MAX])
 
 	if (json_is_string(value))
 		return err_quote(out, SHOWN_MAX, json_string_value(value), json_string_length(value));
-	if (json_is_object(value) || json_is_array(value)) {
+	if (!json_is_array(value) && (!json_is_object(value) || is_numbers(value)))
+		text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | JSON_ENSURE_ASCII);
+	if (text && strlen(text) < SHOWN_MAX)
+		(void)snprintf(out, SHOWN_MAX, "%s", text);
+	else if (json_is_object(value) || json_is_array(value))
 		(void)snprintf(out, SHOWN_MAX, "%s of %zu", json_is_object(value) ? "an object" : "a list",
 		               json_is_object(value) ? json_object_size(value) : json_array_size(value));
-		return out;
-	}
-	text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
-	(void)snprintf(out, SHOWN_MAX, "%s", text ? text : "a value");
+	else
+		(void)snprintf(out, SHOWN_MAX, "a value");
 	return out;
 }
 
