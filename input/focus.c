@@ -13,7 +13,8 @@
 /* Of a window that keys have not gone to before. */
 #define NEW_LIMIT_MS 3000
 #define NEW_QUIET_MS 700
-#define PROMPT_MS 50 /* an answer that takes longer comes from a program that is at work */
+#define ASK_EVERY_MS 100
+#define PROMPT_MS 30 /* an answer that takes longer comes from a program that is at work */
 #define EVER_MS 1    /* quiet counts from the last change, however long ago */
 
 /*
@@ -111,9 +112,10 @@ static int wait_shown(struct focus *focus, const struct focus_cause *cause, int6
 	const struct input_ops *ops = focus->ops;
 	int64_t since_ms = focus->caused_ms + MIN(busy_ms, LIMIT_MS);
 	uint64_t frame = focus->caused_frame;
+	bool is_quiet;
 
 	while (util_now_ms() < since_ms + (frame != focus->caused_frame ? cause->seen_ms : cause->unseen_ms))
-		if (ops->wait_quiet(ops->arg, cause->quiet_ms, 0, since_ms + LIMIT_MS, e) < 0 || ops->look(ops->arg, &frame, e) < 0)
+		if (ops->wait_quiet(ops->arg, cause->quiet_ms, 0, since_ms + LIMIT_MS, &is_quiet, e) < 0 || ops->look(ops->arg, &frame, e) < 0)
 			return -1;
 	return 0;
 }
@@ -139,22 +141,27 @@ static int settle_cause(struct focus *focus, struct err *e)
 }
 
 /*
- * Waits until a window that has just come takes keys: it has read its events promptly on a screen that was quiet. One that takes long to
- * answer was still at work, however quiet the screen: then it begins again.
+ * Waits until a window that has just come takes keys: the screen was quiet and each of its answers prompt meanwhile. One that takes long to
+ * answer was at work, however quiet the screen: then it begins again.
  */
 static int wait_usable(struct focus *focus, struct ping_target *target, struct err *e)
 {
 	const struct input_ops *ops = focus->ops;
-	int64_t since_ms = EVER_MS, deadline_ms = util_now_ms() + NEW_LIMIT_MS, asked_ms, now_ms;
+	int64_t since_ms = EVER_MS, now_ms = util_now_ms(), deadline_ms = now_ms + NEW_LIMIT_MS;
+	bool is_quiet = false;
 
-	do {
-		if (ops->wait_quiet(ops->arg, NEW_QUIET_MS, since_ms, deadline_ms, e) < 0)
-			return -1;
-		asked_ms = util_now_ms();
+	while (!is_quiet && target->answers && now_ms < deadline_ms) {
+		int64_t asked_ms = now_ms;
+
 		if (ping_wait(focus->ping, target, e) < 0)
 			return -1;
-		since_ms = now_ms = util_now_ms();
-	} while (now_ms > asked_ms + PROMPT_MS && now_ms < deadline_ms && target->answers);
+		now_ms = util_now_ms();
+		if (now_ms > asked_ms + PROMPT_MS)
+			since_ms = now_ms;
+		if (ops->wait_quiet(ops->arg, NEW_QUIET_MS, since_ms, MIN(now_ms + ASK_EVERY_MS, deadline_ms), &is_quiet, e) < 0)
+			return -1;
+		now_ms = util_now_ms();
+	}
 	return 0;
 }
 

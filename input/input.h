@@ -15,9 +15,9 @@ struct input;
 struct input_ops {
 	/* Takes in what was drawn until now; *frame has grown if that was anything since the last look. */
 	int (*look)(void *arg, uint64_t *frame, struct err *e);
-	/* Waits until nothing was drawn for quiet_ms, counted from since_ms at the earliest (0: from now), at most until deadline_ms; 0 in both
-	 * cases. */
-	int (*wait_quiet)(void *arg, int quiet_ms, int64_t since_ms, int64_t deadline_ms, struct err *e);
+	/* Waits until nothing was drawn for quiet_ms, counted from since_ms at the earliest (0: from now), at most until deadline_ms; then *is_quiet is
+	 * false, and 0 is returned all the same. */
+	int (*wait_quiet)(void *arg, int quiet_ms, int64_t since_ms, int64_t deadline_ms, bool *is_quiet, struct err *e);
 	void *arg;
 };
 

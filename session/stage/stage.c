@@ -199,12 +199,11 @@ static int look(void *arg, uint64_t *frame, struct err *e)
 	return 0;
 }
 
-static int wait_quiet(void *arg, int quiet_ms, int64_t since_ms, int64_t deadline_ms, struct err *e)
+static int wait_quiet(void *arg, int quiet_ms, int64_t since_ms, int64_t deadline_ms, bool *is_quiet, struct err *e)
 {
 	const struct display_quiet quiet = {.quiet_ms = quiet_ms, .since_ms = since_ms};
-	bool settled;
 
-	return display_settle(((struct stage *)arg)->display, &quiet, deadline_ms, &settled, e);
+	return display_settle(((struct stage *)arg)->display, &quiet, deadline_ms, is_quiet, e);
 }
 
 static int open_parts(struct stage *stage, struct err *e)
@@ -251,7 +250,9 @@ static int start_app(struct stage *stage, const char *name, int64_t deadline_ms,
 /* A window that is mapped is not painted yet, and what is typed then is lost. Bounded: some apps never rest. */
 static int settle(struct stage *stage, struct err *e)
 {
-	return wait_quiet(stage, FIRST_QUIET_MS, 0, util_now_ms() + FIRST_SETTLE_MS, e);
+	bool is_quiet;
+
+	return wait_quiet(stage, FIRST_QUIET_MS, 0, util_now_ms() + FIRST_SETTLE_MS, &is_quiet, e);
 }
 
 static int start_apps(struct stage *stage, struct err *e)
