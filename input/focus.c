@@ -2,6 +2,7 @@
 /* What keys wait for. */
 #include "input/focus.h"
 
+#include <string.h>
 #include <sys/param.h>
 #include <xkbcommon/xkbcommon-keysyms.h>
 
@@ -27,6 +28,9 @@ struct focus_cause {
 
 static const struct focus_cause CLICK = {30, 100, 20};
 static const struct focus_cause SHORTCUT = {100, 400, 50};
+/* LibreOffice deletes when it has nothing else to do: what is typed before that is deleted, too. */
+static const struct focus_cause DELETE = {100, 300, 100};
+#define LATE_CLASS "libreoffice"
 
 static void note(struct focus *focus, const struct focus_cause *cause)
 {
@@ -91,6 +95,11 @@ static bool is_shortcut(const struct pressed *pressed)
 	return pressed->ctrl && pressed->n_keys > 0 && !is_edit(pressed);
 }
 
+static bool is_delete(const struct pressed *pressed)
+{
+	return pressed->key == XKB_KEY_Delete && pressed->n_keys == 1 && !pressed->ctrl && !pressed->shift;
+}
+
 int focus_note_chord(struct focus *focus, const struct chord *chord, struct err *e)
 {
 	const struct hands *hands = focus->pointer->hands;
@@ -100,10 +109,13 @@ int focus_note_chord(struct focus *focus, const struct chord *chord, struct err 
 		add(&pressed, hands->keys[i].keysym, true);
 	for (size_t i = 0; i < chord->n; i++)
 		add(&pressed, chord->keys[i].keysym, false);
-	if (!is_shortcut(&pressed))
-		return 0;
-	note(focus, &SHORTCUT);
-	return look_before(focus, e);
+	if (is_shortcut(&pressed)) {
+		note(focus, &SHORTCUT);
+		return look_before(focus, e);
+	}
+	if (is_delete(&pressed))
+		note(focus, &DELETE);
+	return 0;
 }
 
 /* Waits until the screen shows what came of the cause and is quiet; busy_ms longer on a machine that is busy. */
@@ -132,6 +144,8 @@ static int settle_cause(struct focus *focus, struct err *e)
 		return 0;
 	if (look_before(focus, e) < 0 || ping_aim(focus->ping, &target, e) < 0)
 		return -1;
+	if (cause == &DELETE && strncmp(target.class_name, LATE_CLASS, strlen(LATE_CLASS)) != 0)
+		return 0;
 	if (target.window && !target.answers)
 		return 0;
 	asked_ms = util_now_ms();

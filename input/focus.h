@@ -29,7 +29,7 @@ void focus_note_click(struct focus *focus);
 /*
  * Says that a chord is about to be pressed, beside the keys that are held. It counts when it is a shortcut: with Ctrl, Alt, Super or Meta, or a
  * function key; not Ctrl or Shift alone, and no chord that only edits, in every toolkit and browser: Ctrl with a, c, x, z, an arrow, Home,
- * End, BackSpace, Delete. Errors of ops->look.
+ * End, BackSpace, Delete. Delete alone counts in a window of LibreOffice. Errors of ops->look.
  */
 int focus_note_chord(struct focus *focus, const struct chord *chord, struct err *e);
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Text in the list that launches its app: a window is shown before it takes keys."""
+"""Text in the list that launches its app, whose window is shown before it takes keys; and after a key that takes effect late."""
 import pytest
 
+from conftest import until
 from editors import EDITORS, difference
 
 TEXT = "The first keys to a new window.\nAnd a second line."
@@ -14,3 +15,15 @@ def test_launch_and_type(make_session, name):
         session = make_session(image)
         assert difference(TEXT, kind(session, app, TEXT).text(TEXT)) == ""
         session.end()
+
+
+def test_text_after_delete(make_session):
+    """LibreOffice Calc deletes late, and deleted what was typed next."""
+    session = make_session("office")
+    session.run("sh", "-c", "echo old >text.csv")
+    session.act({"action": "launch", "app": "office-calc", "args": ["text.csv"]}, {"action": "key", "keys": "enter"})
+    until(lambda: any("Calc" in window["title"] for window in session.windows()))
+    for i in range(10):
+        keys = [{"action": "key", "keys": keys} for keys in ("ctrl+a", "Delete", "ctrl+Home")]
+        session.act(*keys, {"action": "type", "text": f"text {i}\n"}, {"action": "key", "keys": "ctrl+s"})
+        until(lambda: session.run("cat", "text.csv").strip() == f"text {i}")

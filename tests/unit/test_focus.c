@@ -57,6 +57,16 @@ static void test_chords(void **state)
 			fail_msg("keys would wait after %s", others[i]);
 }
 
+/* In LibreOffice alone: which window it is is asked for by the next key. */
+static void test_delete(void **state)
+{
+	(void)state;
+	assert_true(waits("delete", NULL));
+	assert_false(waits("shift+delete", NULL));
+	assert_false(waits("backspace", NULL));
+	assert_false(waits("delete", "ctrl"));
+}
+
 /* What is held makes a shortcut of a key, and another one of a chord. */
 static void test_held(void **state)
 {
@@ -71,7 +81,7 @@ static void test_held(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_chords), cmocka_unit_test(test_held)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_chords), cmocka_unit_test(test_delete), cmocka_unit_test(test_held)};
 
 	return cmocka_run_group_tests_name("focus", tests, NULL, NULL);
 }
