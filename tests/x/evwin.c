@@ -97,7 +97,8 @@ static void on_message(struct client *c, XClientMessageEvent *event)
 	} else if (event->message_type == c->mark) {
 		(void)fprintf(c->out, "mark\n");
 		(void)fflush(c->out);
-	} else if (event->message_type == c->protocols && (Atom)event->data.l[0] == c->ping && c->way != EVWIN_MUTE) {
+	} else if (event->message_type == c->protocols && (Atom)event->data.l[0] == c->ping && event->window != c->root && c->way != EVWIN_MUTE) {
+		/* Not its own answer, which comes back to who manages the windows. */
 		event->window = c->root;
 		(void)XSendEvent(c->dpy, c->root, False, SubstructureNotifyMask | SubstructureRedirectMask, (XEvent *)event);
 	}
