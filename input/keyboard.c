@@ -125,11 +125,14 @@ static void send_symbols(struct keyboard *keyboard)
 }
 
 /*
- * Xlib loses a change of the map that comes while it still reads the one before: the emptied slots of the last text, another layout, the
- * map of XTEST's keyboard with the first key of a session. So the window has to be done with that one.
+ * Before the map changes. Strokes of slots that get other symbols must have been read. And Xlib loses a change that comes while it still
+ * reads the one before: the emptied slots of the last text, another layout, the map of XTEST's keyboard with the first key of a session.
+ * One ping tells both, since what is unread is the target's (keyboard_aim).
  */
 static int wait_for_last_change(struct keyboard *keyboard, struct err *e)
 {
+	if (keyboard->plan.overwrites && keyboard->has_unread)
+		return drain(keyboard, e);
 	return keyboard->target.answers ? ping_wait_for(&keyboard->ping, &keyboard->target, patience_ms(keyboard), e) : 0;
 }
 
@@ -137,7 +140,7 @@ int keyboard_bind(struct keyboard *keyboard, const struct slots *before, struct 
 {
 	if (keyboard->plan.n_changed == 0)
 		return 0;
-	if ((keyboard->plan.overwrites && drain(keyboard, e) < 0) || wait_for_last_change(keyboard, e) < 0 || xconn_room(keyboard->x, e) < 0) {
+	if (wait_for_last_change(keyboard, e) < 0 || xconn_room(keyboard->x, e) < 0) {
 		keyboard->slots = *before;
 		return -1;
 	}
