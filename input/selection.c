@@ -281,18 +281,12 @@ static void on_event(void *arg, const xcb_generic_event_t *event)
 
 int selection_init(struct selection *selection, struct xconn *x, const char *name, struct err *e)
 {
-	const uint32_t events = XCB_EVENT_MASK_PROPERTY_CHANGE;
 	struct selection made = {.x = x};
 
 	if (xconn_atom(x, name, &made.name, e) < 0 || xconn_atom(x, "TARGETS", &made.targets, e) < 0 ||
 	    xconn_atom(x, "TIMESTAMP", &made.timestamp, e) < 0 || xconn_atom(x, "INCR", &made.incr, e) < 0 ||
 	    xconn_atom(x, "UTF8_STRING", &made.utf8_string, e) < 0 || xconn_atom(x, "text/plain;charset=utf-8", &made.utf8_text, e) < 0 ||
-	    xconn_atom(x, "_GLOVEBOX_SELECTION", &made.place, e) < 0)
-		return -1;
-	made.window = xcb_generate_id(x->xcb);
-	xcb_create_window(x->xcb, 0, made.window, x->root, -1, -1, 1, 1, 0, XCB_WINDOW_CLASS_INPUT_ONLY, XCB_COPY_FROM_PARENT,
-	                  XCB_CW_EVENT_MASK, &events);
-	if (xconn_sync(x, e) < 0)
+	    xconn_atom(x, "_GLOVEBOX_SELECTION", &made.place, e) < 0 || xconn_hidden_window(x, &made.window, e) < 0)
 		return -1;
 	*selection = made;
 	xconn_listen(x, &selection->listener, on_event, selection);

@@ -18,15 +18,10 @@ static void on_event(void *arg, const xcb_generic_event_t *event)
 
 int wm_init(struct wm *wm, struct xconn *x, struct err *e)
 {
-	const uint32_t events = XCB_EVENT_MASK_PROPERTY_CHANGE;
 	struct wm made = {.x = x};
 
-	if (xconn_atom(x, "_NET_REQUEST_FRAME_EXTENTS", &made.question, e) < 0 || xconn_atom(x, "_NET_FRAME_EXTENTS", &made.answer, e) < 0)
-		return -1;
-	made.window = xcb_generate_id(x->xcb);
-	xcb_create_window(x->xcb, 0, made.window, x->root, -1, -1, 1, 1, 0, XCB_WINDOW_CLASS_INPUT_ONLY, XCB_COPY_FROM_PARENT,
-	                  XCB_CW_EVENT_MASK, &events);
-	if (xconn_sync(x, e) < 0)
+	if (xconn_atom(x, "_NET_REQUEST_FRAME_EXTENTS", &made.question, e) < 0 || xconn_atom(x, "_NET_FRAME_EXTENTS", &made.answer, e) < 0 ||
+	    xconn_hidden_window(x, &made.window, e) < 0)
 		return -1;
 	*wm = made;
 	xconn_listen(x, &wm->listener, on_event, wm);

@@ -402,6 +402,22 @@ int xconn_sync(struct xconn *x, struct err *e)
 	return xconn_reply(x, xcb_get_input_focus(x->xcb).sequence, &reply, e);
 }
 
+int xconn_hidden_window(struct xconn *x, xcb_window_t *window, struct err *e)
+{
+	const uint32_t events = XCB_EVENT_MASK_PROPERTY_CHANGE;
+	xcb_window_t made;
+
+	if (x->lost)
+		return gone(e);
+	made = xcb_generate_id(x->xcb);
+	xcb_create_window(x->xcb, 0, made, x->root, -1, -1, 1, 1, 0, XCB_WINDOW_CLASS_INPUT_ONLY, XCB_COPY_FROM_PARENT, XCB_CW_EVENT_MASK,
+	                  &events);
+	if (xconn_sync(x, e) < 0)
+		return -1;
+	*window = made;
+	return 0;
+}
+
 /* A round trip: the server has read everything, so the socket is empty, and Xlib knows that its requests were answered. */
 int xconn_room(struct xconn *x, struct err *e)
 {

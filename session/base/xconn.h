@@ -79,6 +79,10 @@ int xconn_reply(struct xconn *x, unsigned int sequence, void **reply, struct err
 /* A round trip: everything sent before has been handled by the server. */
 int xconn_sync(struct xconn *x, struct err *e);
 
+/* A window of our own that is never shown and is told of changes of its properties: for what is agreed with others by properties. The
+ * caller destroys it. Errors as xconn_reply. */
+int xconn_hidden_window(struct xconn *x, xcb_window_t *window, struct err *e);
+
 /* Sends what is buffered as soon as the server takes it: call after a batch of requests without reply. Does not block. */
 void xconn_flush(struct xconn *x);
 
