@@ -28,7 +28,7 @@ def test_the_clipboard_holds_what_it_held(writer):
     session = writer.session
     session.run("sh", "-c", "cat >copied.txt", stdin=LARGE)
     copied = session.do("launch", app="editor", args=["copied.txt"])["window"]
-    session.act({"action": "key", "keys": "ctrl+a"}, {"action": "key", "keys": "ctrl+c"})
+    session.act({"action": "wait_settled"}, {"action": "key", "keys": "ctrl+a"}, {"action": "key", "keys": "ctrl+c"})  # all of it is read
     office = next(window["id"] for window in session.windows() if window["class"] == "libreoffice-writer")
     for n in (1, 2):
         session.do("focus_window", window=office)
