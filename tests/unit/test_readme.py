@@ -5,9 +5,11 @@ import pathlib
 import re
 import sys
 
+import pytest
+
 TREE = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TREE / "tests"))
-from readme import README, check_table, check_text  # noqa: E402
+from readme import README, block, check_table, check_text  # noqa: E402
 
 
 def test_errors():
@@ -21,6 +23,24 @@ def test_files_that_are_named_exist():
     named = re.findall(r"(?:`|\]\()((?:session|display|input|apps|sandbox|tests|images|\.ci)/[\w./-]+)", README.read_text())
     assert named
     assert [path for path in named if not (TREE / path).exists()] == []
+
+
+def test_blocks_to_run_are_run():
+    """Each block that says so is asked for by a test, and there is one of each name."""
+    marked = re.findall(r"^<!-- run (\w+) -->$", README.read_text(), re.M)
+    asked = {name for path in (TREE / "tests/integration").glob("*.py") for name in re.findall(r'\bblock\("(\w+)"\)', path.read_text())}
+    assert set(marked) == asked
+    assert [name for name in marked if not block(name)] == []
+
+
+def test_a_block_is_what_stands_there(tmp_path, monkeypatch):
+    page = tmp_path / "README.md"
+    page.write_text("a\n<!-- run one -->\n```js\nlet a = 1\n\n  b()\n```\n\n<!-- run two -->\n\n    glovebox ls\n\n      more\n\ntext\n    code\n")
+    monkeypatch.setattr("readme.README", page)
+    assert block("one") == "let a = 1\n\n  b()\n"
+    assert block("two") == "glovebox ls\n\n  more\n"
+    with pytest.raises(AssertionError, match="0 blocks"):
+        block("three")
 
 
 def field(name, schema, required):
