@@ -44,8 +44,8 @@ LIBS_glovebox-front   := jansson libseccomp libmicrohttpd sqlite3 gnutls
 DIRS_glovebox-stage   := session/stage session/journal display input apps sandbox/confine
 LIBS_glovebox-stage   := jansson libseccomp libpng libdeflate libturbojpeg libwebp x11 x11-xcb xcb xcb-xtest xcb-shm xcb-damage \
                          xcb-xfixes xcb-res xcb-xkb xcb-xinput xkbcommon gnutls
-DIRS_glovebox         := session/cli
-LIBS_glovebox         := jansson libcurl gnutls
+DIRS_glovebox         := session/cli session/replay
+LIBS_glovebox         := jansson libcurl gnutls libpng libdeflate
 DIRS_glovebox-init    := apps/init
 DIRS_glovebox-display := display/server sandbox/confine
 LIBS_glovebox-display := libseccomp

@@ -133,6 +133,11 @@
 #define LIMIT_CONFIG_KEYS 1024                /* keys in it */
 #define LIMIT_CONFIG_HOSTS 64                 /* names of hosts in it */
 #define LIMIT_JOURNAL_BYTES (LIMIT_FILE_BYTES - 16 * 1024 * 1024) /* then no act begins; one that runs, and the end, have room */
+#define LIMIT_REPLAY_LINES_BYTES (256 * 1024 * 1024) /* lines of a journal that is read to be replayed */
+#define LIMIT_REPLAY_CALLS 100000             /* calls of it */
+#define LIMIT_PICTURE_HEADER_BYTES 8192       /* header of one of its pictures */
+#define LIMIT_ZIP_ENTRIES 16384               /* of an archive */
+#define LIMIT_ZIP_DIRECTORY_BYTES (32 * 1024 * 1024)
 #define LIMIT_MANIFEST_BYTES (4 * 1024 * 1024) /* manifest of one image */
 #define LIMIT_IMAGES 256
 #define LIMIT_ENV_ENTRIES 64                  /* environment of a session, and again of one command */
