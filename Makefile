@@ -69,13 +69,17 @@ $(B)/%.o: %.c Makefile
 	@echo "  CC    $<"
 	@$(CC) $(CFLAGS) -c -o $@ $<
 
-# What the front carries: its page, and the action document, printed from the rows that the stage joins.
-ACTIONS := $(call objs,session/actions display input apps) $(B)/session/stage/rows.o $(B)/session/stage/forms.o $(B)/libbase.a
-$(B)/actions.json: $(ACTIONS)
-	@$(CC) $(LDFLAGS) -o $(B)/actions $(ACTIONS) $(shell pkg-config --libs $(LIBS_glovebox-stage)) && $(B)/actions >$@
+# What the front carries: its page, and the documents of actions and of a stage's schemas, printed from the rows that the stage joins.
+ACTIONS := $(call objs,session/actions display input apps) $(B)/session/stage/rows.o $(B)/session/stage/forms.o $(B)/session/stage/shapes.o $(B)/libbase.a
+$(B)/actions: $(ACTIONS)
+	@$(CC) $(LDFLAGS) -o $@ $(ACTIONS) $(shell pkg-config --libs $(LIBS_glovebox-stage))
+$(B)/actions.json: $(B)/actions
+	@$< >$@
+$(B)/schemas.json: $(B)/actions
+	@$< --schemas >$@
 
-$(B)/session/front/assets.o: CFLAGS += -DACTIONS_JSON='"$(B)/actions.json"'
-$(B)/session/front/assets.o: $(wildcard display/console/*) $(B)/actions.json
+$(B)/session/front/assets.o: CFLAGS += -DACTIONS_JSON='"$(B)/actions.json"' -DSCHEMAS_JSON='"$(B)/schemas.json"'
+$(B)/session/front/assets.o: $(wildcard display/console/*) $(B)/actions.json $(B)/schemas.json
 
 define PROGRAM
 $(B)/$(1): $(call objs,$(DIRS_$(1))) $(B)/libbase.a

@@ -170,44 +170,105 @@ static const struct field exec_fields[] = {
 	{"cwd", FIELD_STRING, false, 1, 4096, NULL, NULL, NULL, "\"" ENVIRONMENT_HOME "\"", "working directory, absolute"},
 };
 
+/* What they say of what they did. */
+static const struct member windows_told[] = {{"windows", "Window[]", "the windows, top first"}};
+#define WINDOW_STATES \
+	"=maximized maximized_width maximized_height minimized fullscreen shaded modal sticky above below attention[]"
+#define WINDOW_TOLD {"window", "count", "its id"}
+#define OF_WINDOW(at) \
+	{"title" at, "string", "its title"}, {"class" at, "string", "its class"}, {"pid" at, "integer|null", "of the program, as in the jail"}, \
+		{"app" at, "string|null", "name in the catalogue of the app that it is of"}, {"x" at, "integer", "left edge of its content (px)"}, \
+		{"y" at, "integer", "upper edge (px)"}, {"width" at, "integer", "of its content (px)"}, {"height" at, "integer", "of its content (px)"}, \
+		{"focused" at, "boolean", "do the keys go to it?"}, {"state" at, WINDOW_STATES, "what the window manager has made of it"}, \
+		{"layer" at, "=desktop below normal above dock fullscreen", "what it lies among"}
+static const struct member window_members[] = {{"id", "count", "what other actions call it"}, OF_WINDOW("")};
+const struct shape apps_window_shape = {"Window", "A window, in the caller's space.", MEMBERS(window_members)};
+static const struct member window_told[] = {WINDOW_TOLD, OF_WINDOW("")};
+static const struct member close_told[] = {
+	WINDOW_TOLD,
+	{"closed", "boolean", "is it gone?"},
+	OF_WINDOW("?"),
+	{"dialog?", "Window", "what it asks instead"},
+};
+static const struct member launch_told[] = {
+	WINDOW_TOLD,
+	{"pid", "integer|null", "of the program, as in the jail"},
+};
+static const struct member exec_told[] = {
+	{"stdout", "string", "standard output"},
+	{"stderr", "string", "standard error"},
+	{"exit_code", "integer|null", "null: it did not end by itself"},
+	{"signal", "integer|null", "the signal that ended it"},
+	{"timed_out", "boolean", "it was killed at timeout_ms"},
+	{"truncated", "boolean", "there was more output, or it was not UTF-8"},
+};
+
+#define EXAMPLE_WINDOW                                                                                                                   \
+	"\"title\":\"start\",\"class\":\"firefox-esr\",\"pid\":41,\"app\":\"firefox\",\"x\":0,\"y\":23,\"width\":1280,\"height\":777,"              \
+	"\"focused\":true,\"state\":[],\"layer\":\"normal\""
+
 const struct action_row apps_rows[] = {
-	{"windows", "lists the windows, top first", {NULL, 0, NULL}, NULL, windows_run, 0},
+	{"windows", "lists the windows, top first", {NULL, 0, NULL}, NULL, windows_run, 0,
+	 MEMBERS(windows_told),
+	 "{\"action\":\"windows\"}",
+	 "{\"windows\":[{\"id\":4194311," EXAMPLE_WINDOW "}]}"},
 	{"wait_window",
 	 "waits until a window is there",
 	 {wait_window_fields, ARRAY_LEN(wait_window_fields), "title, class or both"},
 	 wait_window_check,
 	 wait_window_run,
-	 ACTION_WAITS},
+	 ACTION_WAITS,
+	 MEMBERS(window_told),
+	 "{\"action\":\"wait_window\",\"class\":\"firefox-esr\",\"timeout_ms\":10000}",
+	 "{\"window\":4194311," EXAMPLE_WINDOW "}"},
 	{"focus_window",
 	 "brings a window to the top and gives it the keys",
 	 {window_fields, ARRAY_LEN(window_fields), NULL},
 	 NULL,
 	 focus_window_run,
-	 0},
+	 0,
+	 MEMBERS(window_told),
+	 "{\"action\":\"focus_window\",\"window\":4194311}",
+	 "{\"window\":4194311," EXAMPLE_WINDOW "}"},
 	{"close_window",
 	 "asks a window to close; closed tells whether it did, dialog what it asks instead",
 	 {window_fields, ARRAY_LEN(window_fields), NULL},
 	 NULL,
 	 close_window_run,
-	 0},
+	 0,
+	 MEMBERS(close_told),
+	 "{\"action\":\"close_window\",\"window\":4194311}",
+	 "{\"window\":4194311,\"closed\":true}"},
 	{"move_window",
 	 "moves a window; the result tells where it is then",
 	 {move_window_fields, ARRAY_LEN(move_window_fields), NULL},
 	 NULL,
 	 move_window_run,
-	 0},
+	 0,
+	 MEMBERS(window_told),
+	 "{\"action\":\"move_window\",\"window\":4194311,\"x\":100,\"y\":100}",
+	 "{\"window\":4194311," EXAMPLE_WINDOW "}"},
 	{"resize_window",
 	 "gives a window another size; the result tells which it has then",
 	 {resize_window_fields, ARRAY_LEN(resize_window_fields), "either width and height, or maximized"},
 	 resize_window_check,
 	 resize_window_run,
-	 0},
+	 0,
+	 MEMBERS(window_told),
+	 "{\"action\":\"resize_window\",\"window\":4194311,\"maximized\":true}",
+	 "{\"window\":4194311," EXAMPLE_WINDOW "}"},
 	{"launch",
 	 "starts an app of the catalogue and waits for its window",
 	 {launch_fields, ARRAY_LEN(launch_fields), NULL},
 	 launch_check,
 	 launch_run,
-	 0},
-	{"exec", "runs a command and waits for its end", {exec_fields, ARRAY_LEN(exec_fields), NULL}, exec_check, exec_run, 0},
+	 0,
+	 MEMBERS(launch_told),
+	 "{\"action\":\"launch\",\"app\":\"firefox\"}",
+	 "{\"window\":4194311,\"pid\":41}"},
+	{"exec", "runs a command and waits for its end", {exec_fields, ARRAY_LEN(exec_fields), NULL}, exec_check, exec_run, 0,
+	 MEMBERS(exec_told),
+	 "{\"action\":\"exec\",\"argv\":[\"uname\",\"-s\"]}",
+	 "{\"stdout\":\"Linux\\n\",\"stderr\":\"\",\"exit_code\":0,\"signal\":null,\"timed_out\":false,\"truncated\":false}"},
 };
 const size_t apps_n_rows = ARRAY_LEN(apps_rows);

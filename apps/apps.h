@@ -40,4 +40,7 @@ int apps_launch(struct apps *apps, const char *name, const json_t *args, int64_t
 extern const struct action_row apps_rows[];
 extern const size_t apps_n_rows;
 
+/* A window, as the results of these tell it. */
+extern const struct shape apps_window_shape;
+
 #endif

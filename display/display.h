@@ -78,7 +78,7 @@ int display_settle(struct display *display, const struct display_quiet *quiet, i
 		{"compression", FIELD_ENUM, false, 0, 0, "fast small", NULL, NULL, "\"fast\"", "of png; small takes many times as long"}, \
 		{"max_bytes", FIELD_INT, false, LIMIT_PICTURE_MIN_BYTES, LIMIT_PICTURE_BYTES, NULL, NULL, "bytes", NULL,                \
 	         "of the encoded picture, made to fit by less quality, then a smaller scale; absent: 3750000 if format is, else any"}, \
-		{"space", FIELD_ANY, false, 0, 0, NULL, NULL, NULL, NULL,                                                               \
+		{"space", FIELD_ANY, false, 0, 0, "native", &form_space, NULL, NULL,                                                               \
 	         "scale of the picture: \"native\", or {\"width\",\"height\"} of the whole screen; absent is your space"},             \
 		{"cursor", FIELD_BOOL, false, 0, 0, NULL, NULL, NULL, "true", "draw the pointer"}
 
@@ -176,5 +176,9 @@ void display_parts_finish(struct display_parts *parts);
 /* Rows: screenshot wait_settled. Home: struct display *. */
 extern const struct action_row display_rows[];
 extern const size_t display_n_rows;
+
+/* A picture in JSON, as display_picture_json makes it. */
+extern const struct shape display_shapes[];
+extern const size_t display_n_shapes;
 
 #endif

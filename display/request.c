@@ -7,12 +7,6 @@
 #include "display/display.h"
 #include "session/base/util.h"
 
-static const struct field space_fields[] = {
-	{"width", FIELD_INT, true, 1, LIMIT_SIDE_MAX_PX, NULL, NULL, "px", NULL, "width of the whole screen"},
-	{"height", FIELD_INT, true, 1, LIMIT_SIDE_MAX_PX, NULL, NULL, "px", NULL, "height of the whole screen"},
-};
-static const struct form space_form = {space_fields, ARRAY_LEN(space_fields), NULL};
-
 int display_check_space(const json_t *object, const char *name, struct err *e)
 {
 	const json_t *space = json_object_get(object, name);
@@ -21,7 +15,7 @@ int display_check_space(const json_t *object, const char *name, struct err *e)
 
 	(void)snprintf(path, sizeof(path), "/%s", name);
 	if (!space || json_is_object(space))
-		return space ? form_check(&space_form, space, path, NULL, e) : 0;
+		return space ? form_check(&form_space, space, path, NULL, e) : 0;
 	if (json_is_string(space) && json_string_length(space) == strlen("native") && strcmp(json_string_value(space), "native") == 0)
 		return 0;
 	return err_set(e, ERR_BAD_FIELD, path, "%s is not allowed here: it must be \"native\" or {\"width\",\"height\"}",

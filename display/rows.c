@@ -52,6 +52,38 @@ static int run_wait_settled(struct action_run *run, struct err *e)
 	return 0;
 }
 
+static const struct member picture_members[] = {
+	{"format", "=png jpeg webp raw", "what it is"},
+	{"width", "count", "of the picture itself (px)"},
+	{"height", "count", "of the picture itself (px)"},
+	{"quality?", "count", "of jpeg and webp"},
+	{"data", "base64", "the encoded picture"},
+	{"fallback?", "PictureFallback", "it is not as it was asked for"},
+};
+static const struct member fallback_members[] = {
+	{"reason", "=max_bytes", "why"},
+	{"max_bytes", "count", "that it had to fit"},
+	{"asked", "PictureAsked", "what it would have been"},
+};
+static const struct member asked_members[] = {
+	{"format", "=png jpeg webp raw", "what was asked for"},
+	{"width", "count", "of the picture itself (px)"},
+	{"height", "count", "of the picture itself (px)"},
+	{"quality?", "count", "of jpeg and webp"},
+};
+const struct shape display_shapes[] = {
+	{"Picture", "A picture of the screen.", MEMBERS(picture_members)},
+	{"PictureFallback", "A picture that would have had too many bytes was made to fit.", MEMBERS(fallback_members)},
+	{"PictureAsked", "A picture that was not to be had.", MEMBERS(asked_members)},
+};
+const size_t display_n_shapes = ARRAY_LEN(display_shapes);
+
+static const struct member screenshot_told[] = {
+	{"frame", "count", "that it shows"},
+	{"picture", "Picture", "the picture"},
+};
+static const struct member settled_told[] = {{"settled", "boolean", "was nothing drawn for so long?"}};
+
 const struct action_row display_rows[] = {
 	{
 		.name = "screenshot",
@@ -60,6 +92,9 @@ const struct action_row display_rows[] = {
 		.check = check_screenshot,
 		.run = run_screenshot,
 		.flags = ACTION_LOOKS | ACTION_WAITS,
+		.result = MEMBERS(screenshot_told),
+		.example = "{\"action\":\"screenshot\",\"format\":\"png\",\"region\":{\"x\":0,\"y\":0,\"width\":400,\"height\":300}}",
+		.example_result = "{\"frame\":11,\"picture\":{\"format\":\"png\",\"width\":400,\"height\":300,\"data\":\"iVBORw0KGgo=\"}}",
 	},
 	{
 		.name = "wait_settled",
@@ -67,6 +102,9 @@ const struct action_row display_rows[] = {
 		.form = {settled_fields, ARRAY_LEN(settled_fields), NULL},
 		.run = run_wait_settled,
 		.flags = ACTION_WAITS,
+		.result = MEMBERS(settled_told),
+		.example = "{\"action\":\"wait_settled\",\"quiet_ms\":200,\"timeout_ms\":3000}",
+		.example_result = "{\"settled\":true}",
 	},
 };
 const size_t display_n_rows = ARRAY_LEN(display_rows);

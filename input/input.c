@@ -451,18 +451,41 @@ static int run_cursor_position(struct action_run *run, struct err *e)
 	return 0;
 }
 
+/* What they say of what they did. */
+static const struct member drag_told[] = {{"delivered", "count", "points of path that were reached"}};
+static const struct member type_told[] = {
+	{"delivered", "count", "characters that went out"},
+	{"note?", "string", "what may have gone another way than it should"},
+};
+static const struct member position_told[] = {
+	{"x", "count", "column (px)"},
+	{"y", "count", "row (px)"},
+};
+
 const struct action_row input_rows[] = {
-	{"click", "Clicks a mouse button.", FORM(click_fields, BOTH_OR_NONE), check_place, run_click, ACTION_AIMS},
-	{"move", "Moves the pointer.", FORM(move_fields, NULL), NULL, run_move, ACTION_AIMS | ACTION_MOVES},
-	{"mouse_down", "Presses a mouse button and keeps it down.", FORM(button_fields, BOTH_OR_NONE), check_place, run_mouse_down, ACTION_AIMS},
-	{"mouse_up", "Releases a mouse button.", FORM(button_fields, BOTH_OR_NONE), check_place, run_mouse_up, ACTION_AIMS},
-	{"drag", "Presses a mouse button, moves along a path and releases it.", FORM(drag_fields, NULL), check_place, run_drag, ACTION_AIMS},
-	{"scroll", "Turns the mouse wheel.", FORM(scroll_fields, BOTH_OR_NONE "; dx or dy is required"), check_scroll, run_scroll, ACTION_AIMS},
-	{"key", "Presses keys together and releases them.", FORM(key_fields, NULL), check_keys, run_key, 0},
-	{"key_down", "Presses keys and keeps them down.", FORM(keys_fields, NULL), check_keys, run_key_down, 0},
-	{"key_up", "Releases keys.", FORM(keys_fields, NULL), check_keys, run_key_up, 0},
-	{"hold_key", "Holds keys down for a time.", FORM(hold_fields, NULL), check_keys, run_hold_key, 0},
-	{"type", "Types text, exactly, whatever the keyboard layout.", FORM(type_fields, NULL), check_type, run_type, 0},
-	{"cursor_position", "Tells where the pointer is.", {NULL, 0, NULL}, NULL, run_cursor_position, ACTION_WAITS},
+	{"click", "Clicks a mouse button.", FORM(click_fields, BOTH_OR_NONE), check_place, run_click, ACTION_AIMS, NO_MEMBERS,
+	 "{\"action\":\"click\",\"x\":590,\"y\":405,\"button\":\"left\"}", NULL},
+	{"move", "Moves the pointer.", FORM(move_fields, NULL), NULL, run_move, ACTION_AIMS | ACTION_MOVES, NO_MEMBERS,
+	 "{\"action\":\"move\",\"x\":590,\"y\":405}", NULL},
+	{"mouse_down", "Presses a mouse button and keeps it down.", FORM(button_fields, BOTH_OR_NONE), check_place, run_mouse_down, ACTION_AIMS, NO_MEMBERS,
+	 "{\"action\":\"mouse_down\",\"x\":590,\"y\":405}", NULL},
+	{"mouse_up", "Releases a mouse button.", FORM(button_fields, BOTH_OR_NONE), check_place, run_mouse_up, ACTION_AIMS, NO_MEMBERS,
+	 "{\"action\":\"mouse_up\"}", NULL},
+	{"drag", "Presses a mouse button, moves along a path and releases it.", FORM(drag_fields, NULL), check_place, run_drag, ACTION_AIMS, MEMBERS(drag_told),
+	 "{\"action\":\"drag\",\"path\":[[630,160],[400,200]]}", "{\"delivered\":2}"},
+	{"scroll", "Turns the mouse wheel.", FORM(scroll_fields, BOTH_OR_NONE "; dx or dy is required"), check_scroll, run_scroll, ACTION_AIMS, NO_MEMBERS,
+	 "{\"action\":\"scroll\",\"x\":590,\"y\":405,\"dy\":3}", NULL},
+	{"key", "Presses keys together and releases them.", FORM(key_fields, NULL), check_keys, run_key, 0, NO_MEMBERS,
+	 "{\"action\":\"key\",\"keys\":\"ctrl+a\"}", NULL},
+	{"key_down", "Presses keys and keeps them down.", FORM(keys_fields, NULL), check_keys, run_key_down, 0, NO_MEMBERS,
+	 "{\"action\":\"key_down\",\"keys\":\"shift\"}", NULL},
+	{"key_up", "Releases keys.", FORM(keys_fields, NULL), check_keys, run_key_up, 0, NO_MEMBERS,
+	 "{\"action\":\"key_up\",\"keys\":\"shift\"}", NULL},
+	{"hold_key", "Holds keys down for a time.", FORM(hold_fields, NULL), check_keys, run_hold_key, 0, NO_MEMBERS,
+	 "{\"action\":\"hold_key\",\"keys\":\"right\",\"duration_ms\":100}", NULL},
+	{"type", "Types text, exactly, whatever the keyboard layout.", FORM(type_fields, NULL), check_type, run_type, 0, MEMBERS(type_told),
+	 "{\"action\":\"type\",\"text\":\"Hello, world\"}", "{\"delivered\":12}"},
+	{"cursor_position", "Tells where the pointer is.", {NULL, 0, NULL}, NULL, run_cursor_position, ACTION_WAITS, MEMBERS(position_told),
+	 "{\"action\":\"cursor_position\"}", "{\"x\":590,\"y\":405}"},
 };
 const size_t input_n_rows = ARRAY_LEN(input_rows);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Prints the action document, made of the rows that the stage joins. Runs while Glovebox is built: the front carries the document
- * without linking what the rows do.
+ * Prints the action document, or with --schemas the part of the OpenAPI document that is a stage's, made of the rows that the stage joins. Runs
+ * while Glovebox is built: the front carries both without linking what the rows do.
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "apps/apps.h"
 #include "display/display.h"
@@ -12,7 +13,7 @@
 #include "session/stage/forms.h"
 #include "session/stage/rows.h"
 
-int main(void)
+int main(int argc, char **argv)
 {
 	const struct action_set sets[] = {
 		{input_rows, input_n_rows, NULL},
@@ -20,7 +21,8 @@ int main(void)
 		{display_rows, display_n_rows, NULL},
 		{apps_rows, apps_n_rows, NULL},
 	};
-	json_auto_t *document = forms_document(sets, sizeof(sets) / sizeof(sets[0]));
+	const size_t n_sets = sizeof(sets) / sizeof(sets[0]);
+	json_auto_t *document = argc > 1 && strcmp(argv[1], "--schemas") == 0 ? forms_schemas(sets, n_sets) : forms_document(sets, n_sets);
 
 	return json_dumpf(document, stdout, JSON_COMPACT) == 0 && putchar('\n') != EOF && fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -12,6 +12,7 @@
 #include <jansson.h>
 
 #include "session/base/json.h"
+#include "session/base/shape.h"
 
 /* What one run of an action gets. */
 struct action_run {
@@ -42,6 +43,9 @@ struct action_row {
 	/* Runs in a coroutine (co.h): may wait, must return soon after a cancel. 0, or -1 with *e. */
 	int (*run)(struct action_run *run, struct err *e);
 	unsigned int flags;      /* enum action_flag */
+	struct members result;   /* what run adds to the result; when the action fails, none of it need be there */
+	const char *example;     /* the action as JSON, one that any session can do once it has come up */
+	const char *example_result; /* the members above that it gives, as JSON; NULL where there are none */
 };
 
 /* The rows of one folder and its state, as the stage joins them. */
@@ -57,5 +61,12 @@ const struct action_row *action_find(const struct action_set *sets, size_t n_set
 
 /* The actions of the GET /v1/actions document: {"actions":[{"name","doc","schema"}…]}. The caller's reference. */
 json_t *action_document(const struct action_set *sets, size_t n_sets);
+
+/* Adds to an object by name the schemas of each action (ClickAction, …), of the results of those that add something to one (ExecResult, …), and
+ * Action and ActionResult, any of them. An action's "x-result" names its result. */
+void action_schemas(const struct action_set *sets, size_t n_sets, json_t *schemas);
+
+/* The result of a row's example, whole; the caller's reference. */
+json_t *action_example_result(const struct action_row *row);
 
 #endif

@@ -268,6 +268,12 @@ static const struct field rect_fields[] = {
 };
 const struct form form_rect = {rect_fields, ARRAY_LEN(rect_fields), NULL};
 
+static const struct field space_fields[] = {
+	{"width", FIELD_INT, true, 1, LIMIT_SIDE_MAX_PX, NULL, NULL, "px", NULL, "width of pictures and coordinates"},
+	{"height", FIELD_INT, true, 1, LIMIT_SIDE_MAX_PX, NULL, NULL, "px", NULL, "height of pictures and coordinates"},
+};
+const struct form form_space = {space_fields, ARRAY_LEN(space_fields), NULL};
+
 static void check_rect(struct checker *c, const json_t *value)
 {
 	const struct space *space = &c->bounds->space, *native = &c->bounds->native;

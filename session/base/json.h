@@ -38,7 +38,7 @@ enum field_type {
 	FIELD_OBJECT,  /* an object checked by `form`, or any object when form is NULL */
 	FIELD_LIST,    /* a list of min..max objects checked by `form`; form_rect: as FIELD_RECT */
 	FIELD_RECT,    /* {"x","y","width","height"} inside the caller's space, at least 1x1 */
-	FIELD_ANY      /* any value; the code that uses it checks it */
+	FIELD_ANY      /* any value; the code that uses it checks it. For the schema: one of `choices`, or what `form` says */
 };
 
 struct field {
@@ -47,7 +47,7 @@ struct field {
 	bool required;
 	double min, max;          /* meaning depends on the type */
 	const char *choices;      /* FIELD_ENUM: space separated */
-	const struct form *form;  /* FIELD_OBJECT, FIELD_LIST */
+	const struct form *form;  /* FIELD_OBJECT, FIELD_LIST, FIELD_ANY */
 	const char *unit;         /* "ms", "px", … or NULL */
 	const char *fallback;     /* the default as JSON text for the schema, or NULL */
 	const char *doc;          /* one line */
@@ -61,6 +61,9 @@ struct form {
 
 /* What a FIELD_RECT holds. */
 extern const struct form form_rect;
+
+/* {"width","height"}: a space, or the size of a picture. */
+extern const struct form form_space;
 
 /* The pixel space that coordinates of a call are given in. */
 struct space {

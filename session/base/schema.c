@@ -54,6 +54,14 @@ static json_t *array_schema(json_t *items, const struct field *field)
 	return schema;
 }
 
+/* What the code that checks it takes, as far as the row says it. */
+static json_t *any_schema(const struct field *field)
+{
+	if (field->choices && field->form)
+		return json_pack("{s:[o,o]}", "anyOf", choices_schema(field->choices), form_schema(field->form));
+	return field->form ? json_pack("{s:[{s:s},o]}", "anyOf", "type", "boolean", form_schema(field->form)) : json_object();
+}
+
 static json_t *field_schema(const struct field *field)
 {
 	json_t *schema;
@@ -92,7 +100,7 @@ static json_t *field_schema(const struct field *field)
 	case FIELD_RECT:
 		return form_schema(&form_rect);
 	case FIELD_ANY:
-		return json_object();
+		return any_schema(field);
 	}
 	return json_object();
 }

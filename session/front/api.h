@@ -11,6 +11,7 @@ struct request;
 int api_live(struct request *request, struct err *e);
 int api_ready(struct request *request, struct err *e);
 int api_metrics(struct request *request, struct err *e);
+int api_openapi(struct request *request, struct err *e);
 int api_about(struct request *request, struct err *e);
 int api_actions(struct request *request, struct err *e);
 int api_images(struct request *request, struct err *e);

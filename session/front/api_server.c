@@ -12,6 +12,8 @@
 #include "session/front/calls.h"
 #include "session/front/images.h"
 #include "session/front/metrics.h"
+#include "session/front/openapi.h"
+#include "session/front/operation.h"
 #include "session/front/request.h"
 #include "session/front/spec.h"
 
@@ -71,23 +73,13 @@ static json_t *limits_document(const struct front *front)
 	                 "model_side_px", LIMIT_MODEL_SIDE_PX);
 }
 
-/* What a create takes. */
-static json_t *create_schema(void)
-{
-	json_t *schema = form_schema(&spec_form);
-	json_auto_t *count = form_schema(&spec_count_form);
-
-	(void)json_object_update(json_object_get(schema, "properties"), json_object_get(count, "properties"));
-	return schema;
-}
-
 int api_about(struct request *request, struct err *e)
 {
 	(void)e;
 	reply_json(&request->reply, 200,
-	           json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "name", "glovebox", "version", GLOVEBOX_VERSION, "api", "v1", "limits",
-	                     limits_document(request->front), "spec", create_schema(), "change", form_schema(&spec_change_form),
-	                     "errors", errors_document(), "routes", routes_document(), "key",
+	           json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:s, s:o}", "name", "glovebox", "version", GLOVEBOX_VERSION, "api", "v1", "limits",
+	                     limits_document(request->front), "spec", spec_create_schema(), "change", form_schema(&spec_change_form),
+	                     "errors", errors_document(), "routes", routes_document(), "openapi", OPENAPI_PATH, "key",
 	                     config_describe_key(config_find_key(&request->front->config, request->who.owner))));
 	return 0;
 }
@@ -98,11 +90,6 @@ int api_images(struct request *request, struct err *e)
 	reply_json(&request->reply, 200, json_pack("{s:o}", "images", images_list(request->front->images)));
 	return 0;
 }
-
-static const struct field code_fields[] = {
-	{"code", FIELD_STRING, true, 1, 32, NULL, NULL, NULL, NULL, "the code that the server printed, XXXX-XXXX, or a ticket"},
-};
-static const struct form code_form = {code_fields, ARRAY_LEN(code_fields), NULL};
 
 /* A ticket for a token of its session. A wrong one is not slowed down: it cannot be guessed. */
 static int trade_ticket(struct front *front, const struct ticket *ticket, char **token, struct err *e)
@@ -140,7 +127,7 @@ int api_trade_code(struct request *request, struct err *e)
 	struct ticket ticket = {.role = ROLE_OPERATOR, .ttl_s = LIMIT_CONSOLE_TOKEN_MS / 1000};
 	char *token;
 
-	if (request_form(request, &code_form, &body, e) < 0 || trade(request, form_string(body, "code", ""), &ticket, &token, e) < 0)
+	if (request_form(request, &form_code, &body, e) < 0 || trade(request, form_string(body, "code", ""), &ticket, &token, e) < 0)
 		return -1;
 	reply_json(&request->reply, 200,
 	           json_pack("{s:s, s:s, s:I}", "token", token, "role", role_name(ticket.role), "expires_in_s", (json_int_t)ticket.ttl_s));
@@ -169,4 +156,18 @@ int api_page(struct request *request, struct err *e)
 
 	request->reply.is_page = rc == 0;
 	return rc;
+}
+
+int api_openapi(struct request *request, struct err *e)
+{
+	const struct openapi *document = &request->front->openapi;
+	const char *known = request->head.if_none_match;
+
+	(void)e;
+	if (known && (strcmp(known, "*") == 0 || strstr(known, document->tag)))
+		reply_empty(&request->reply, 304);
+	else
+		reply_text(&request->reply, "application/json", document->text, document->len);
+	reply_header(&request->reply, "ETag", document->tag);
+	return 0;
 }

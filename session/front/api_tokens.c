@@ -11,17 +11,11 @@
 #include "session/front/audit.h"
 #include "session/front/calls.h"
 #include "session/front/describe.h"
+#include "session/front/operation.h"
 #include "session/front/request.h"
 
 /* Where a path of "/v1/sessions/{id}/tokens/{token}" has its token. */
 #define TOKEN_SEGMENT 4
-
-static const struct field token_fields[] = {
-	{"role", FIELD_ENUM, true, 0, 0, "agent viewer controller", NULL, NULL, NULL, "what it may do"},
-	{"ttl_s", FIELD_INT, false, 1, LIMIT_TTL_S, NULL, NULL, "s", NULL, "it expires after this time; with the session if absent"},
-	{"name", FIELD_STRING, false, 1, LIMIT_TOKEN_NAME_BYTES, NULL, NULL, NULL, NULL, "what lists call it"},
-};
-static const struct form token_form = {token_fields, ARRAY_LEN(token_fields), NULL};
 
 /* All but the text of the token. */
 static json_t *describe_token(const struct token_info *info)
@@ -48,7 +42,7 @@ int api_make_token(struct request *request, struct err *e)
 	char *token;
 	long ttl_s;
 
-	if (request_form(request, &token_form, &body, e) < 0 || calls_check_ended(request->session, e) < 0)
+	if (request_form(request, &form_token, &body, e) < 0 || calls_check_ended(request->session, e) < 0)
 		return -1;
 	ttl_s = form_int(body, "ttl_s", 0);
 	info.role = role_from_name(form_string(body, "role", ""));
@@ -65,20 +59,13 @@ int api_make_token(struct request *request, struct err *e)
 	return 0;
 }
 
-static const struct field ticket_fields[] = {
-	{"for", FIELD_ENUM, false, 0, 0, "console", NULL, NULL, "\"console\"", "where it is used: the page at /"},
-	{"role", FIELD_ENUM, true, 0, 0, "agent viewer controller", NULL, NULL, NULL, "of the token that it is traded for"},
-	{"ttl_s", FIELD_INT, false, 1, LIMIT_CONSOLE_TOKEN_MS / 1000, NULL, NULL, "s", "43200", "life of that token"},
-};
-static const struct form ticket_form = {ticket_fields, ARRAY_LEN(ticket_fields), NULL};
-
 int api_make_ticket(struct request *request, struct err *e)
 {
 	json_auto_t *body = NULL;
 	struct ticket ticket;
 	char *text;
 
-	if (request_form(request, &ticket_form, &body, e) < 0 || calls_check_ended(request->session, e) < 0)
+	if (request_form(request, &form_ticket, &body, e) < 0 || calls_check_ended(request->session, e) < 0)
 		return -1;
 	ticket = (struct ticket){.role = role_from_name(form_string(body, "role", "")),
 	                         .ttl_s = form_int(body, "ttl_s", LIMIT_CONSOLE_TOKEN_MS / 1000)};

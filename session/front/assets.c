@@ -14,12 +14,14 @@ ASSET(asset_page, "display/console/index.html");
 ASSET(asset_script, "display/console/page.js");
 ASSET(asset_style, "display/console/page.css");
 ASSET(asset_actions, ACTIONS_JSON);
+ASSET(asset_schemas, SCHEMAS_JSON);
 
 static const struct asset assets[] = {
 	{"/", "text/html; charset=utf-8", asset_page_start, asset_page_end},
 	{"/page.js", "text/javascript; charset=utf-8", asset_script_start, asset_script_end},
 	{"/page.css", "text/css; charset=utf-8", asset_style_start, asset_style_end},
 	{"/v1/actions", "application/json", asset_actions_start, asset_actions_end},
+	{ASSETS_SCHEMAS, "application/json", asset_schemas_start, asset_schemas_end},
 };
 
 const struct asset *assets_find(const char *path)

@@ -5,6 +5,9 @@
 
 #include <stddef.h>
 
+/* No path: the stage's part of the OpenAPI document. */
+#define ASSETS_SCHEMAS "schemas"
+
 struct asset {
 	const char *path; /* of the request: "/", "/page.js", … */
 	const char *type; /* media type */

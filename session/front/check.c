@@ -6,7 +6,9 @@
 
 #include "session/base/json.h"
 #include "session/base/limits.h"
+#include "session/base/util.h"
 #include "session/front/audit.h"
+#include "session/front/operation.h"
 #include "session/front/request.h"
 
 #define SHOWN_MAX 80
@@ -85,21 +87,6 @@ static int check_token(struct request *request, const char *id, struct err *e)
 	return routes_permit(request->route, &request->who, id, e);
 }
 
-/* Is `name` one of the words of `list`, or what one with a "*" at its end stands for? */
-static bool has_word(const char *list, const char *name)
-{
-	size_t len = strlen(name);
-
-	for (const char *at = list; at && *at; at += strcspn(at, " "), at += *at == ' ') {
-		size_t word = strcspn(at, " ");
-		bool is_prefix = at[word - 1] == '*';
-
-		if (is_prefix ? len >= word && memcmp(at, name, word - 1) == 0 : len == word && memcmp(at, name, len) == 0)
-			return true;
-	}
-	return false;
-}
-
 static int check_query(const struct request *request, struct err *e)
 {
 	const char *name;
@@ -107,11 +94,14 @@ static int check_query(const struct request *request, struct err *e)
 	char shown[SHOWN_MAX], pointer[ERR_PATH_MAX] = "";
 
 	json_object_foreach(request->target.query, name, value) {
-		if (has_word(request->route->query, name))
+		auto_free char *names = NULL;
+
+		if (operation_has_parameter(request->route->operation, name))
 			continue;
+		names = operation_parameters(request->route->operation);
 		(void)form_pointer_add(pointer, name);
 		return err_set(e, ERR_UNKNOWN_FIELD, pointer, "the query parameter %s is not known here; this path takes: %s",
-		               err_quote(shown, sizeof(shown), name, strlen(name)), request->route->query ? request->route->query : "none");
+		               err_quote(shown, sizeof(shown), name, strlen(name)), names ? names : "none");
 	}
 	return 0;
 }

@@ -7,6 +7,7 @@
 #include "session/front/config.h"
 #include "session/front/hosts.h"
 #include "session/front/listeners.h"
+#include "session/front/openapi.h"
 #include "session/front/sessions.h"
 #include "session/front/store.h"
 #include "session/front/tickets.h"
@@ -45,6 +46,7 @@ struct front {
 	struct hosts hosts;
 	struct listeners listeners;
 	int64_t request_ms; /* how long a request may take to arrive */
+	struct openapi openapi;
 	const char *images; /* the folder of the manifests */
 	const char *journals;
 	struct request *requests; /* those that came with a token, until their replies are out */

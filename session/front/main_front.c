@@ -99,7 +99,7 @@ static int start(struct front *front, const struct warden_ops *ops, struct err *
 	struct warden_hello hello;
 
 	front->loop = loop_create(e);
-	if (!front->loop || routes_check(routes, routes_n, e) < 0 || metrics_check(e) < 0 ||
+	if (!front->loop || routes_check(routes, routes_n, e) < 0 || openapi_init(&front->openapi, e) < 0 || metrics_check(e) < 0 ||
 	    loop_signals(front->loop, signals, on_signal, front, e) < 0 || config_read(CHILD_CONFIG, &front->config, e) < 0 ||
 	    warden_hello(CHILD_WARDEN, ops, &hello, e) < 0)
 		return -1;

@@ -7,6 +7,8 @@
 
 #include "session/base/util.h"
 #include "session/front/api.h"
+#include "session/front/openapi.h"
+#include "session/front/operation.h"
 
 #define AGENT ROLES_OF(ROLE_AGENT)
 #define CONTROLLER ROLES_OF(ROLE_CONTROLLER)
@@ -18,38 +20,39 @@
 #define SHOWN_MAX 80
 
 const struct route routes[] = {
-	{"GET", "/", ROUTE_PUBLIC, ALL, api_page, NULL, "the console: a page that shows the sessions"},
-	{"GET", "/page.js", ROUTE_PUBLIC, ALL, api_page, NULL, "its script"},
-	{"GET", "/page.css", ROUTE_PUBLIC, ALL, api_page, NULL, "its style"},
-	{"GET", "/livez", ROUTE_PUBLIC, ALL, api_live, NULL, "200 while the server answers at all"},
-	{"GET", "/readyz", ROUTE_PUBLIC, ALL, api_ready, NULL, "200 once the whole server is there"},
-	{"GET", "/metrics", ROUTE_WAITS, OPERATOR, api_metrics, NULL, "counters and gauges, in the text format of Prometheus"},
-	{"GET", "/v1", 0, ALL, api_about, NULL, "version, limits, errors, routes"},
-	{"GET", "/v1/actions", 0, ALL, api_actions, NULL, "every action with its JSON Schema"},
-	{"GET", "/v1/images", 0, MAKER, api_images, NULL, "the images that sessions can start from"},
-	{"POST", "/v1/console", ROUTE_PUBLIC | ROUTE_BODY, ALL, api_trade_code, NULL, "trades a one-use code for a token"},
-	{"GET", "/v1/sessions", 0, ALL, api_list, "state owner image label.* limit after",
+	{"GET", "/", ROUTE_PUBLIC, ALL, api_page, &op_page, "the console: a page that shows the sessions"},
+	{"GET", "/page.js", ROUTE_PUBLIC, ALL, api_page, &op_script, "its script"},
+	{"GET", "/page.css", ROUTE_PUBLIC, ALL, api_page, &op_style, "its style"},
+	{"GET", "/livez", ROUTE_PUBLIC, ALL, api_live, &op_live, "200 while the server answers at all"},
+	{"GET", "/readyz", ROUTE_PUBLIC, ALL, api_ready, &op_ready, "200 once the whole server is there"},
+	{"GET", "/metrics", ROUTE_WAITS, OPERATOR, api_metrics, &op_metrics, "counters and gauges, in the text format of Prometheus"},
+	{"GET", OPENAPI_PATH, 0, ALL, api_openapi, &op_openapi, "this interface as an OpenAPI document"},
+	{"GET", "/v1", 0, ALL, api_about, &op_about, "version, limits, errors, routes"},
+	{"GET", "/v1/actions", 0, ALL, api_actions, &op_actions, "every action with its JSON Schema"},
+	{"GET", "/v1/images", 0, MAKER, api_images, &op_images, "the images that sessions can start from"},
+	{"POST", "/v1/console", ROUTE_PUBLIC | ROUTE_BODY, ALL, api_trade_code, &op_trade_code, "trades a one-use code for a token"},
+	{"GET", "/v1/sessions", 0, ALL, api_list, &op_list,
 	 "the sessions that this token may see, oldest first"},
-	{"POST", "/v1/sessions", ROUTE_WAITS | ROUTE_BODY | ROUTE_KEY, MAKER, api_create, NULL, "makes a session; answers when it is ready"},
-	{"GET", "/v1/sessions/{id}", ROUTE_WAITS, ALL, api_show, NULL, "the state of a session, with what is held"},
-	{"PATCH", "/v1/sessions/{id}", ROUTE_WAITS | ROUTE_BODY, MAKER, api_change, NULL, "changes its labels, ttl_s and idle_s"},
-	{"DELETE", "/v1/sessions/{id}", ROUTE_WAITS, AGENT | CONTROLLER | MAKER, api_delete, NULL,
+	{"POST", "/v1/sessions", ROUTE_WAITS | ROUTE_BODY | ROUTE_KEY, MAKER, api_create, &op_create, "makes a session; answers when it is ready"},
+	{"GET", "/v1/sessions/{id}", ROUTE_WAITS, ALL, api_show, &op_show, "the state of a session, with what is held"},
+	{"PATCH", "/v1/sessions/{id}", ROUTE_WAITS | ROUTE_BODY, MAKER, api_change, &op_change, "changes its labels, ttl_s and idle_s"},
+	{"DELETE", "/v1/sessions/{id}", ROUTE_WAITS, AGENT | CONTROLLER | MAKER, api_delete, &op_delete,
 	 "ends it; answers when its last process is gone"},
-	{"POST", "/v1/sessions/{id}/act", ROUTE_WAITS | ROUTE_BODY | ROUTE_KEY, AGENT | MAKER, api_act, NULL, "runs a list of actions"},
-	{"POST", "/v1/sessions/{id}/cancel", ROUTE_WAITS | ROUTE_REPEATABLE, AGENT | MAKER, api_cancel, NULL, "stops the actions that run"},
-	{"GET", "/v1/sessions/{id}/events", ROUTE_WAITS | ROUTE_STREAM, ALL, api_events, NULL, "what happens in it, as server-sent events"},
-	{"GET", "/v1/sessions/{id}/journal", 0, CONTROLLER | MAKER, api_journal, NULL, "the lines of its journal so far"},
-	{"GET", "/v1/sessions/{id}/screenshot", ROUTE_WAITS, AGENT | MAKER, api_screenshot, "format quality compression max_bytes region space cursor",
+	{"POST", "/v1/sessions/{id}/act", ROUTE_WAITS | ROUTE_BODY | ROUTE_KEY, AGENT | MAKER, api_act, &op_act, "runs a list of actions"},
+	{"POST", "/v1/sessions/{id}/cancel", ROUTE_WAITS | ROUTE_REPEATABLE, AGENT | MAKER, api_cancel, &op_cancel, "stops the actions that run"},
+	{"GET", "/v1/sessions/{id}/events", ROUTE_WAITS | ROUTE_STREAM, ALL, api_events, &op_events, "what happens in it, as server-sent events"},
+	{"GET", "/v1/sessions/{id}/journal", 0, CONTROLLER | MAKER, api_journal, &op_journal, "the lines of its journal so far"},
+	{"GET", "/v1/sessions/{id}/screenshot", ROUTE_WAITS, AGENT | MAKER, api_screenshot, &op_screenshot,
 	 "a picture of the display"},
-	{"GET", "/v1/sessions/{id}/stream", ROUTE_WAITS | ROUTE_STREAM, AGENT | MAKER, api_stream, "format quality region space cursor max_fps",
+	{"GET", "/v1/sessions/{id}/stream", ROUTE_WAITS | ROUTE_STREAM, AGENT | MAKER, api_stream, &op_stream,
 	 "a picture of the display and then what changes in it, as server-sent events"},
-	{"POST", "/v1/sessions/{id}/pause", ROUTE_WAITS | ROUTE_REPEATABLE, CONTROLLER | MAKER, api_pause, NULL,
+	{"POST", "/v1/sessions/{id}/pause", ROUTE_WAITS | ROUTE_REPEATABLE, CONTROLLER | MAKER, api_pause, &op_pause,
 	 "stops what runs and freezes its processes"},
-	{"POST", "/v1/sessions/{id}/resume", ROUTE_WAITS | ROUTE_REPEATABLE, CONTROLLER | MAKER, api_resume, NULL, "lets them go on"},
-	{"POST", "/v1/sessions/{id}/tokens", ROUTE_BODY, MAKER, api_make_token, NULL, "makes one more token for a session"},
-	{"POST", "/v1/sessions/{id}/tickets", ROUTE_BODY, MAKER, api_make_ticket, NULL, "makes a link that opens the console for one session"},
-	{"GET", "/v1/sessions/{id}/tokens", 0, MAKER, api_list_tokens, NULL, "its tokens, but not their text"},
-	{"DELETE", "/v1/sessions/{id}/tokens/{token}", ROUTE_WAITS, MAKER, api_revoke_token, NULL, "revokes one of them at once"},
+	{"POST", "/v1/sessions/{id}/resume", ROUTE_WAITS | ROUTE_REPEATABLE, CONTROLLER | MAKER, api_resume, &op_resume, "lets them go on"},
+	{"POST", "/v1/sessions/{id}/tokens", ROUTE_BODY, MAKER, api_make_token, &op_make_token, "makes one more token for a session"},
+	{"POST", "/v1/sessions/{id}/tickets", ROUTE_BODY, MAKER, api_make_ticket, &op_make_ticket, "makes a link that opens the console for one session"},
+	{"GET", "/v1/sessions/{id}/tokens", 0, MAKER, api_list_tokens, &op_list_tokens, "its tokens, but not their text"},
+	{"DELETE", "/v1/sessions/{id}/tokens/{token}", ROUTE_WAITS, MAKER, api_revoke_token, &op_revoke_token, "revokes one of them at once"},
 };
 const size_t routes_n = ARRAY_LEN(routes);
 
@@ -58,9 +61,9 @@ int routes_check(const struct route *rows, size_t n_rows, struct err *e)
 	for (size_t i = 0; i < n_rows; i++) {
 		const struct route *row = &rows[i];
 
-		if (!row->method || !row->path || row->path[0] != '/' || !row->run || !row->doc || row->roles == 0 ||
+		if (!row->method || !row->path || row->path[0] != '/' || !row->run || !row->operation || !row->doc || row->roles == 0 ||
 		    (row->roles & ~ROLES_ALL))
-			return err_set(e, ERR_INTERNAL, NULL, "the route %zu (%s) is not whole: it must say who may use it", i,
+			return err_set(e, ERR_INTERNAL, NULL, "the route %zu (%s) is not whole: it must say who may use it, and what it takes and says", i,
 			               row->path ? row->path : "without a path");
 	}
 	return 0;
@@ -138,12 +141,13 @@ json_t *routes_document(void)
 
 	for (size_t i = 0; i < routes_n; i++) {
 		json_t *roles = json_array();
+		auto_free char *query = operation_parameters(routes[i].operation);
 
 		for (enum role role = 0; role < N_ROLES; role++)
 			if ((routes[i].roles & ROLES_OF(role)) && !(routes[i].flags & ROUTE_PUBLIC))
 				(void)json_array_append_new(roles, json_string(role_name(role)));
 		(void)json_array_append_new(list, json_pack("{s:s, s:s, s:o, s:s, s:s?}", "method", routes[i].method, "path", routes[i].path,
-		                                            "roles", roles, "doc", routes[i].doc, "query", routes[i].query));
+		                                            "roles", roles, "doc", routes[i].doc, "query", query));
 	}
 	return list;
 }

@@ -13,6 +13,7 @@
 #include "session/front/target.h"
 #include "session/front/tokens.h"
 
+struct operation;
 struct request;
 
 enum route_flag {
@@ -31,14 +32,14 @@ struct route {
 	unsigned int roles; /* ROLES_OF(…); agents, viewers, controllers and owners at their own sessions only */
 	/* Fills request->reply. 0, or -1 with the refusal in *e. */
 	int (*run)(struct request *request, struct err *e);
-	const char *query;  /* names of the parameters it takes, separated by spaces, or NULL; "x.*" for all that begin with "x." */
+	const struct operation *operation; /* what it takes and says, for callers (operation.h) */
 	const char *doc;    /* one line */
 };
 
 extern const struct route routes[];
 extern const size_t routes_n;
 
-/* Refuses a table with a row that is not whole: without method, path, function, line of documentation, or anyone who may. */
+/* Refuses a table with a row that is not whole: without method, path, function, operation, line of documentation, or anyone who may. */
 int routes_check(const struct route *rows, size_t n_rows, struct err *e);
 
 /*

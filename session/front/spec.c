@@ -26,12 +26,6 @@ static const struct field display_fields[] = {
 };
 static const struct form display_form = {display_fields, ARRAY_LEN(display_fields), "max_width and max_height are not below the size"};
 
-static const struct field space_fields[] = {
-	{"width", FIELD_INT, true, 1, LIMIT_SIDE_MAX_PX, NULL, NULL, "px", NULL, "width of pictures and coordinates"},
-	{"height", FIELD_INT, true, 1, LIMIT_SIDE_MAX_PX, NULL, NULL, "px", NULL, "height of pictures and coordinates"},
-};
-static const struct form space_form = {space_fields, ARRAY_LEN(space_fields), NULL};
-
 static const struct field egress_fields[] = {
 	{"mode", FIELD_ENUM, false, 0, 0, "none allowlist open", NULL, NULL, "\"none\"", "what may be reached outside"},
 	{"allow", FIELD_STRINGS, false, 0, 10000, NULL, NULL, NULL, "[]", "hosts of the allow list"},
@@ -68,7 +62,7 @@ static const struct form record_form = {record_fields, ARRAY_LEN(record_fields),
 static const struct field spec_fields[] = {
 	{"image", FIELD_STRING, false, 1, IMAGE_NAME_SIZE - 1, NULL, NULL, NULL, "\"desktop\"", "the image to start from"},
 	{"display", FIELD_OBJECT, false, 0, 0, NULL, &display_form, NULL, "{}", "the virtual display"},
-	{"space", FIELD_OBJECT, false, 0, 0, NULL, &space_form, NULL, NULL, "pixels of pictures and coordinates; if absent the display's, as far as models take them"},
+	{"space", FIELD_OBJECT, false, 0, 0, NULL, &form_space, NULL, NULL, "pixels of pictures and coordinates; if absent the display's, as far as models take them"},
 	{"guard", FIELD_ENUM, false, 0, 0, "off last", NULL, NULL, "\"off\"", "refuse acts on a picture that has changed"},
 	{"lease", FIELD_ENUM, false, 0, 0, "agent human", NULL, NULL, "\"agent\"", "who holds the controls at the start"},
 	{"apps", FIELD_STRINGS, false, 0, LIMIT_APPS, NULL, NULL, NULL, "[]", "catalogue apps to start"},
@@ -91,6 +85,15 @@ static const struct field count_fields[] = {
 	{"count", FIELD_INT, false, 1, LIMIT_COUNT, NULL, NULL, NULL, NULL, "make so many, all or none; the answer is then a list"},
 };
 const struct form spec_count_form = {count_fields, ARRAY_LEN(count_fields), NULL};
+
+json_t *spec_create_schema(void)
+{
+	json_t *schema = form_schema(&spec_form);
+	json_auto_t *count = form_schema(&spec_count_form);
+
+	(void)json_object_update(json_object_get(schema, "properties"), json_object_get(count, "properties"));
+	return schema;
+}
 
 /* The values that this version gives, as JSON texts; any other is refused. */
 struct offer {

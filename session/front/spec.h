@@ -17,6 +17,9 @@ extern const struct form spec_form, spec_limits_form;
 /* Beside it in the body of a create, not part of what a session keeps: how many are wanted. */
 extern const struct form spec_count_form;
 
+/* The JSON Schema of the body of a create; the caller's reference. */
+json_t *spec_create_schema(void);
+
 /* Takes the count out of the body, 0 if it has none. -1 with the faults added. */
 int spec_take_count(json_t *asked, size_t *count, struct faults *faults);
 

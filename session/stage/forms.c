@@ -2,9 +2,11 @@
 /* The act object as rows. */
 #include "session/stage/forms.h"
 
+#include "apps/apps.h"
 #include "display/display.h"
 #include "session/base/limits.h"
 #include "session/base/util.h"
+#include "session/stage/shapes.h"
 
 static const struct field seen_fields[] = {
 	{"frame", FIELD_INT, true, 0, LIMIT_FRAME, NULL, NULL, NULL, NULL, "frame of the picture"},
@@ -12,17 +14,6 @@ static const struct field seen_fields[] = {
 	{"episode", FIELD_INT, true, 1, LIMIT_FRAME, NULL, NULL, NULL, NULL, "episode of the picture"},
 };
 static const struct form seen_form = {seen_fields, ARRAY_LEN(seen_fields), "the \"at\" that came with a picture, as it is"};
-
-static const struct field act_fields[] = {
-	{"actions", FIELD_LIST, true, 0, LIMIT_ACTIONS, NULL, NULL, NULL, NULL, "what to do, in order; none: only look"},
-	{"observe", FIELD_ANY, false, 0, 0, NULL, NULL, NULL, "false", "true or an object: wait for quiet afterwards and look"},
-	{"timeout_ms", FIELD_INT, false, 1, LIMIT_CALL_MS, NULL, NULL, "ms", "60000", "limit of the whole call, waiting for its turn included"},
-	{"space", FIELD_ANY, false, 0, 0, NULL, NULL, NULL, NULL, "the space of this call's coordinates and pictures; absent: the session's"},
-	{"seen", FIELD_OBJECT, false, 0, 0, NULL, &seen_form, NULL, NULL,
-	 "the \"at\" of the picture that this call was decided on: refused when its first target has changed since then"},
-	{"check_only", FIELD_BOOL, false, 0, 0, NULL, NULL, NULL, "false", "check everything, do nothing"},
-};
-const struct form forms_act = {act_fields, ARRAY_LEN(act_fields), NULL};
 
 static const struct field observe_fields[] = {
 	{"picture", FIELD_ENUM, false, 0, 0, "inline none", NULL, NULL, "\"inline\"", "with a picture or without"},
@@ -32,13 +23,35 @@ static const struct field observe_fields[] = {
 };
 const struct form forms_observe = {observe_fields, ARRAY_LEN(observe_fields), NULL};
 
+static const struct field act_fields[] = {
+	{"actions", FIELD_LIST, true, 0, LIMIT_ACTIONS, NULL, NULL, NULL, NULL, "what to do, in order; none: only look"},
+	{"observe", FIELD_ANY, false, 0, 0, NULL, &forms_observe, NULL, "false", "true or an object: wait for quiet afterwards and look"},
+	{"timeout_ms", FIELD_INT, false, 1, LIMIT_CALL_MS, NULL, NULL, "ms", "60000", "limit of the whole call, waiting for its turn included"},
+	{"space", FIELD_ANY, false, 0, 0, "native", &form_space, NULL, NULL, "the space of this call's coordinates and pictures; absent: the session's"},
+	{"seen", FIELD_OBJECT, false, 0, 0, NULL, &seen_form, NULL, NULL,
+	 "the \"at\" of the picture that this call was decided on: refused when its first target has changed since then"},
+	{"check_only", FIELD_BOOL, false, 0, 0, NULL, NULL, NULL, "false", "check everything, do nothing"},
+};
+const struct form forms_act = {act_fields, ARRAY_LEN(act_fields), NULL};
+
 json_t *forms_document(const struct action_set *sets, size_t n_sets)
 {
-	json_t *document = action_document(sets, n_sets), *act = form_schema(&forms_act);
-	json_t *observe = json_object_get(json_object_get(act, "properties"), "observe");
+	json_t *document = action_document(sets, n_sets);
 
-	/* What a row cannot say: it is one of two types. */
-	json_object_set_new(observe, "anyOf", json_pack("[{s:s},o]", "type", "boolean", form_schema(&forms_observe)));
-	json_object_set_new(document, "act", act);
+	json_object_set_new(document, "act", form_schema(&forms_act));
 	return document;
+}
+
+json_t *forms_schemas(const struct action_set *sets, size_t n_sets)
+{
+	json_t *schemas = json_object(), *act = form_schema(&forms_act);
+	json_t *actions = json_object_get(json_object_get(act, "properties"), "actions");
+
+	action_schemas(sets, n_sets, schemas);
+	json_object_set_new(actions, "items", json_pack("{s:s}", "$ref", SHAPE_REF "Action"));
+	json_object_set_new(schemas, "Act", act);
+	shape_add_all(schemas, shapes_stage, shapes_n_stage);
+	shape_add_all(schemas, display_shapes, display_n_shapes);
+	shape_add_all(schemas, &apps_window_shape, 1);
+	return schemas;
 }

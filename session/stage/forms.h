@@ -14,4 +14,7 @@ extern const struct form forms_observe; /* its observe, when that is an object *
 /* GET /v1/actions: {"actions": […], "act": SCHEMA}, a new reference. */
 json_t *forms_document(const struct action_set *sets, size_t n_sets);
 
+/* What a stage takes and says, for the OpenAPI document: {"Act": SCHEMA, "ActReply": …, "ClickAction": …}, a new reference. */
+json_t *forms_schemas(const struct action_set *sets, size_t n_sets);
+
 #endif

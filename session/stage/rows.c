@@ -28,6 +28,7 @@ const struct action_row rows_own[] = {
 		.form = {wait_fields, ARRAY_LEN(wait_fields), NULL},
 		.run = run_wait,
 		.flags = ACTION_WAITS,
+		.example = "{\"action\":\"wait\",\"duration_ms\":100}",
 	},
 };
 const size_t rows_n_own = ARRAY_LEN(rows_own);

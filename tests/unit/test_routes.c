@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "session/base/util.h"
+#include "session/front/operation.h"
 #include "session/front/routes.h"
 #include "session/front/sessions.h"
 
@@ -27,6 +28,7 @@ static const struct {
 	{"GET", "/livez", "public"},
 	{"GET", "/readyz", "public"},
 	{"GET", "/metrics", "o"},
+	{"GET", "/openapi.json", "avcow"},
 	{"GET", "/v1", "avcow"},
 	{"GET", "/v1/actions", "avcow"},
 	{"GET", "/v1/images", "ow"},
@@ -148,8 +150,9 @@ static int nothing(struct request *request, struct err *e)
 
 static void test_a_row_that_is_not_whole_does_not_start(void **state)
 {
-	const struct route good = {"GET", "/x", 0, ROLES_ALL, nothing, NULL, "x"};
-	struct route bad[6] = {good, good, good, good, good, good};
+	static const struct operation operation = {.id = "x"};
+	const struct route good = {"GET", "/x", 0, ROLES_ALL, nothing, &operation, "x"};
+	struct route bad[7] = {good, good, good, good, good, good, good};
 	struct err e;
 
 	(void)state;
@@ -159,6 +162,7 @@ static void test_a_row_that_is_not_whole_does_not_start(void **state)
 	bad[3].doc = NULL;
 	bad[4].method = NULL;
 	bad[5].path = "x";
+	bad[6].operation = NULL;
 	assert_int_equal(routes_check(&good, 1, &e), 0);
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++)
 		if (routes_check(&bad[i], 1, &e) != -1)

@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* One operation: what follows from its route's flags, and what its row says. */
+#include "session/front/openapi_path.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "session/base/problem.h"
+#include "session/base/util.h"
+#include "session/front/operation.h"
+
+#define HEADER_REF "#/components/headers/"
+#define PARAMETER_REF "#/components/parameters/"
+
+/* --- what has a name of its own --- */
+
+/* Parameters of paths, and header fields of requests. */
+static const struct {
+	const char *name, *in, *type, *doc, *example;
+} parameters[] = {
+	{"id", "path", "string", "id of the session", "s4v6kq2mzx7hw3pd"},
+	{"token", "path", "string", "id of the token", "t8f2c41d"},
+	{"Idempotency-Key", "header", "string", "1 to 255 printable ASCII characters, a new one for each call: sent again with it, the call is not done again",
+	 "click-17"},
+	{"If-None-Match", "header", "string", "an ETag that was sent before: 304 while it is still that", "\"11.1.1\""},
+	{"Last-Event-ID", "header", "string", "the last event that is there already; 0: all from the first", "7"},
+};
+
+static const struct {
+	const char *name, *type, *doc;
+	bool always; /* it stands in each reply whose row names it */
+} headers[] = {
+	{"X-Request-Id", "string", "of this request, as in the log and the journal", true},
+	{"ETag", "string", "goes back as If-None-Match", true},
+	{"Location", "string", "of what was made, unless it is a list", false},
+	{"Idempotency-Replayed", "string", "true: the call was made before, and this is what came of it", false},
+	{"Retry-After", "string", "seconds, where a refusal passes by itself", false},
+	{"WWW-Authenticate", "string", "Bearer", true},
+	{"X-Accel-Buffering", "string", "no: a proxy must not collect the events", true},
+	{"Content-Disposition", "string", "attachment, for what no browser is to show", false},
+	{"Glovebox-At", "string", "frame=F, epoch=E, episode=N: when the picture was true", true},
+	{"Glovebox-Space", "string", "WIDTHxHEIGHT of the coordinates", true},
+	{"Glovebox-Native", "string", "WIDTHxHEIGHT of the display", true},
+	{"Glovebox-Size", "string", "WIDTHxHEIGHT of the picture itself", true},
+	{"Glovebox-Region", "string", "x,y,width,height of the part that it shows", false},
+	{"Glovebox-Fallback", "string", "what was asked for, when the picture had to have fewer bytes", false},
+};
+
+json_t *openapi_parameters(void)
+{
+	json_t *out = json_object();
+
+	for (size_t i = 0; i < ARRAY_LEN(parameters); i++)
+		(void)json_object_set_new(out, parameters[i].name,
+		                          json_pack("{s:s,s:s,s:s,s:b,s:o,s:s}", "name", parameters[i].name, "in", parameters[i].in, "description",
+		                                    parameters[i].doc, "required", strcmp(parameters[i].in, "path") == 0, "schema",
+		                                    shape_described(parameters[i].type, NULL), "example", parameters[i].example));
+	return out;
+}
+
+json_t *openapi_headers(void)
+{
+	json_t *out = json_object();
+
+	for (size_t i = 0; i < ARRAY_LEN(headers); i++)
+		(void)json_object_set_new(out, headers[i].name, json_pack("{s:s,s:b,s:o}", "description", headers[i].doc, "required", headers[i].always,
+		                                                          "schema", shape_described(headers[i].type, NULL)));
+	return out;
+}
+
+static bool is_header(const char *name, size_t len)
+{
+	for (size_t i = 0; i < ARRAY_LEN(headers); i++)
+		if (strlen(headers[i].name) == len && memcmp(headers[i].name, name, len) == 0)
+			return true;
+	return false;
+}
+
+static void add_ref(json_t *list, const char *prefix, const char *name, size_t len)
+{
+	(void)json_array_append_new(list, json_pack("{s:o}", "$ref", json_sprintf("%s%.*s", prefix, (int)len, name)));
+}
+
+/* X-Request-Id and those of the row. */
+static json_t *headers_of(const char *names, struct err *e)
+{
+	json_t *out = json_pack("{s:{s:s}}", "X-Request-Id", "$ref", HEADER_REF "X-Request-Id");
+
+	for (const char *at = names; at && *at;) {
+		size_t len = strcspn(at, " ");
+
+		if (!is_header(at, len)) {
+			json_decref(out);
+			(void)err_set(e, ERR_INTERNAL, NULL, "the header %.*s is not known", (int)len, at);
+			return NULL;
+		}
+		(void)json_object_setn_new(out, at, len, json_pack("{s:o}", "$ref", json_sprintf(HEADER_REF "%.*s", (int)len, at)));
+		at += len + (at[len] == ' ');
+	}
+	return out;
+}
+
+/* --- what it takes --- */
+
+static json_t *query_parameter(const struct parameter *row)
+{
+	size_t len = strlen(row->name);
+	bool is_many = row->name[len - 1] == '*';
+	json_t *out;
+
+	/* An object of any names, each of which is a parameter: "label.job". OpenAPI has no name for those that begin with the same. */
+	out = is_many ? json_pack("{s:o,s:s,s:o,s:s,s:b}", "name", json_stringn(row->name, len - 2), "in", "query", "schema",
+	                          json_pack("{s:s,s:o}", "type", "object", "additionalProperties", shape_described(row->type, NULL)), "style", "form",
+	                          "explode", 1)
+	              : json_pack("{s:s,s:s,s:o}", "name", row->name, "in", "query", "schema", shape_described(row->type, NULL));
+	if (is_many)
+		(void)json_object_set_new(out, "x-names", json_string(row->name));
+	if (row->doc)
+		(void)json_object_set_new(out, "description", json_string(row->doc));
+	if (row->example && !is_many) {
+		json_t *value = json_loads(row->example, JSON_DECODE_ANY, NULL);
+
+		(void)json_object_set_new(out, "example", value ? value : json_string(row->example));
+	}
+	return out;
+}
+
+static json_t *parameters_of(const struct route *route)
+{
+	const struct operation *operation = route->operation;
+	json_t *list = json_array();
+
+	if (route->flags & ROUTE_KEY)
+		add_ref(list, PARAMETER_REF, "Idempotency-Key", strlen("Idempotency-Key"));
+	for (const char *at = operation->headers; at && *at;) {
+		size_t len = strcspn(at, " ");
+
+		add_ref(list, PARAMETER_REF, at, len);
+		at += len + (at[len] == ' ');
+	}
+	for (size_t i = 0; i < operation->n_query; i++)
+		(void)json_array_append_new(list, query_parameter(&operation->query[i]));
+	return list;
+}
+
+/* NULL with *e when the example is no JSON. */
+static json_t *request_body(const struct operation *operation, struct err *e)
+{
+	json_t *example = json_loads(operation->request, 0, NULL);
+
+	if (!example) {
+		(void)err_set(e, ERR_INTERNAL, NULL, "the request of %s is no JSON", operation->id);
+		return NULL;
+	}
+	return json_pack("{s:b,s:{s:{s:o,s:o}}}", "required", 1, "content", "application/json", "schema", shape_described(operation->body, NULL), "example",
+	                 example);
+}
+
+json_t *openapi_path(const char *path)
+{
+	json_t *out = json_object(), *list = json_array();
+
+	for (const char *at = strchr(path, '{'); at; at = strchr(at + 1, '{'))
+		add_ref(list, PARAMETER_REF, at + 1, strcspn(at + 1, "}"));
+	if (json_array_size(list) > 0)
+		(void)json_object_set(out, "parameters", list);
+	json_decref(list);
+	return out;
+}
+
+/* --- what it says --- */
+
+/* "NAME Shape, NAME Shape": what each event is, its data taken as JSON. */
+static json_t *events_of(const char *text)
+{
+	json_t *list = json_array();
+
+	for (const char *at = text; *at;) {
+		size_t name = strcspn(at, " "), type = strcspn(at + name + 1, ",");
+		auto_free char *shape = util_printf("%.*s", (int)type, at + name + 1);
+
+		(void)json_array_append_new(list, json_pack("{s:s,s:{s:{s:o},s:o},s:[s,s]}", "type", "object", "properties", "event", "const",
+		                                            json_stringn(at, name), "data", shape_described(shape, NULL), "required", "event", "data"));
+		at += name + 1 + type;
+		at += strspn(at, ", ");
+	}
+	return json_pack("{s:o}", "oneOf", list);
+}
+
+/* A body that is no JSON as a whole: text, events, lines of JSON. contentSchema is for one event or line. */
+static json_t *text_schema(const char *media, const char *type)
+{
+	bool is_events = strcmp(media, "text/event-stream") == 0;
+	json_t *schema = shape_described("string", NULL);
+
+	if (!type)
+		return schema;
+	(void)json_object_set_new(schema, "contentMediaType", json_string(media));
+	(void)json_object_set_new(schema, "contentSchema", is_events ? events_of(type) : shape_described(type, NULL));
+	return schema;
+}
+
+/* The content of one media type. NULL with *e when its example is no JSON. */
+static json_t *content_of(const char *id, const char *media, const struct said *row, struct err *e)
+{
+	bool is_json = strcmp(media, "application/json") == 0;
+	json_t *out = json_object(), *example;
+
+	if (is_json)
+		(void)json_object_set_new(out, "schema", shape_described(row->type, NULL));
+	else if (strncmp(media, "text/", 5) == 0 || row->type)
+		(void)json_object_set_new(out, "schema", text_schema(media, row->type));
+	if (!row->example)
+		return out;
+	example = is_json ? json_loads(row->example, 0, NULL) : json_string(row->example);
+	if (!example) {
+		json_decref(out);
+		(void)err_set(e, ERR_INTERNAL, NULL, "the reply of %s is no JSON", id);
+		return NULL;
+	}
+	(void)json_object_set_new(out, "example", example);
+	return out;
+}
+
+static json_t *reply_of(const struct operation *operation, const struct said *row, struct err *e)
+{
+	json_t *own = headers_of(row->headers, e), *content = json_object();
+	const char *media = row->media;
+
+	/* Of text types the parameters stand behind a space. */
+	for (const char *at = media; own && at && *at;) {
+		size_t len = strchr(media, ';') ? strlen(at) : strcspn(at, " ");
+		auto_free char *name = util_printf("%.*s", (int)len, at);
+		json_t *one = content_of(operation->id, name, row, e);
+
+		if (!one) {
+			json_decref(own);
+			own = NULL;
+			break;
+		}
+		(void)json_object_set_new(content, name, one);
+		at += len + (at[len] == ' ');
+	}
+	if (!own) {
+		json_decref(content);
+		return NULL;
+	}
+	if (json_object_size(content) > 0)
+		return json_pack("{s:s,s:o,s:o}", "description", row->doc, "headers", own, "content", content);
+	json_decref(content);
+	return json_pack("{s:s,s:o}", "description", row->doc, "headers", own);
+}
+
+/* --- how it refuses --- */
+
+static bool always(const struct route *route)
+{
+	(void)route;
+	return true;
+}
+
+static bool has_token(const struct route *route)
+{
+	return !(route->flags & ROUTE_PUBLIC);
+}
+
+static bool has_name(const struct route *route)
+{
+	return strchr(route->path, '{');
+}
+
+static bool has_body(const struct route *route)
+{
+	return route->flags & ROUTE_BODY;
+}
+
+static bool has_query(const struct route *route)
+{
+	return route->operation->n_query > 0;
+}
+
+static bool has_key(const struct route *route)
+{
+	return route->flags & ROUTE_KEY;
+}
+
+static bool refuses_key(const struct route *route)
+{
+	return strcmp(route->method, "POST") == 0 && !(route->flags & (ROUTE_KEY | ROUTE_REPEATABLE));
+}
+
+static bool is_stream(const struct route *route)
+{
+	return route->flags & ROUTE_STREAM;
+}
+
+/* What follows from a route's flags and path. */
+static const struct {
+	bool (*applies)(const struct route *route);
+	const char *codes;
+} usual[] = {
+	{always, "bad_request unknown_field misdirected bad_origin request_timeout too_large busy internal"},
+	{has_token, "unauthorized forbidden"},
+	{has_name, "not_found"},
+	{has_body, "bad_json bad_field missing_field unsupported_media_type"},
+	{has_query, "bad_field"},
+	{has_key, "key_reused already_done limit_reached"},
+	{refuses_key, "unsupported"},
+	{is_stream, "limit_reached"},
+};
+
+/* Adds the codes, each to the list of its status. */
+static int add_codes(json_t *by_status, const char *codes, struct err *e)
+{
+	for (const char *at = codes; at && *at;) {
+		size_t len = strcspn(at, " ");
+		auto_free char *name = util_printf("%.*s", (int)len, at);
+		enum err_code code = err_from_wire(name);
+		char status[12];
+		json_t *list;
+
+		if (code == ERR_NONE)
+			return err_set(e, ERR_INTERNAL, NULL, "%s is no code of an error", name);
+		(void)snprintf(status, sizeof(status), "%d", err_info(code)->status);
+		list = json_object_get(by_status, status);
+		if (!list) {
+			list = json_object();
+			(void)json_object_set_new(by_status, status, list);
+		}
+		(void)json_object_set_new(list, name, json_string(err_info(code)->title));
+		at += len + (at[len] == ' ');
+	}
+	return 0;
+}
+
+/* A refusal with one of some codes. */
+static json_t *refusal_of(const char *status, json_t *codes)
+{
+	json_t *names = json_array(), *own = json_pack("{s:{s:s},s:{s:s}}", "X-Request-Id", "$ref", HEADER_REF "X-Request-Id", "Retry-After", "$ref",
+	                                               HEADER_REF "Retry-After");
+	auto_free char *doc = NULL;
+	const char *name;
+	json_t *title;
+
+	json_object_foreach(codes, name, title) {
+		char *more = util_printf("%s%s%s", doc ? doc : "", doc ? "; " : "", json_string_value(title));
+
+		free(doc);
+		doc = more;
+		(void)json_array_append_new(names, json_string(name));
+	}
+	if (strcmp(status, "401") == 0)
+		(void)json_object_set_new(own, "WWW-Authenticate", json_pack("{s:s}", "$ref", HEADER_REF "WWW-Authenticate"));
+	return json_pack("{s:s,s:o,s:{s:{s:{s:s,s:{s:{s:o}}}}}}", "description", doc, "headers", own, "content", PROBLEM_MEDIA_TYPE, "schema", "$ref",
+	                 SHAPE_REF "Problem", "properties", "code", "enum", names);
+}
+
+static int add_refusals(const struct route *route, json_t *responses, struct err *e)
+{
+	json_auto_t *by_status = json_object();
+	const char *status;
+	json_t *codes;
+
+	for (size_t i = 0; i < ARRAY_LEN(usual); i++)
+		if (usual[i].applies(route) && add_codes(by_status, usual[i].codes, e) < 0)
+			return -1;
+	if (add_codes(by_status, route->operation->errors, e) < 0)
+		return -1;
+	json_object_foreach(by_status, status, codes)
+		(void)json_object_set_new(responses, status, refusal_of(status, codes));
+	return 0;
+}
+
+/* --- all of it --- */
+
+static json_t *responses_of(const struct route *route, struct err *e)
+{
+	const struct operation *operation = route->operation;
+	json_t *out = json_object();
+
+	for (size_t i = 0; i < operation->n_said; i++) {
+		json_t *reply = reply_of(operation, &operation->said[i], e);
+		char status[12];
+
+		if (!reply) {
+			json_decref(out);
+			return NULL;
+		}
+		(void)snprintf(status, sizeof(status), "%d", operation->said[i].status);
+		(void)json_object_set_new(out, status, reply);
+	}
+	if (add_refusals(route, out, e) == 0)
+		return out;
+	json_decref(out);
+	return NULL;
+}
+
+/* The route's line as a sentence, what the row says beside it, and who may. */
+static char *description_of(const struct route *route)
+{
+	const char *more = route->operation->doc;
+	auto_free char *roles = NULL;
+	char *text;
+
+	for (enum role role = 0; role < N_ROLES; role++) {
+		char *longer;
+
+		if (!(route->roles & ROLES_OF(role)) || route->flags & ROUTE_PUBLIC)
+			continue;
+		longer = util_printf("%s%s%s", roles ? roles : "For tokens of the role ", roles ? ", " : "", role_name(role));
+		free(roles);
+		roles = longer;
+	}
+	text = util_printf("%s.%s%s\n\n%s.", route->doc, more ? " " : "", more ? more : "", roles ? roles : "Needs no token");
+	text[0] = (char)toupper((unsigned char)text[0]);
+	return text;
+}
+
+json_t *openapi_operation(const struct route *route, struct err *e)
+{
+	const struct operation *operation = route->operation;
+	json_t *responses = responses_of(route, e), *list, *body = NULL;
+	auto_free char *text = description_of(route);
+	json_t *out;
+
+	if (responses && operation->body && !(body = request_body(operation, e))) {
+		json_decref(responses);
+		return NULL;
+	}
+	if (!responses)
+		return NULL;
+	list = parameters_of(route);
+	out = json_pack("{s:s,s:[s],s:s,s:s,s:O*,s:o*,s:o}", "operationId", operation->id, "tags", operation->tag, "summary", route->doc, "description", text,
+	                "parameters", json_array_size(list) > 0 ? list : NULL, "requestBody", body, "responses", responses);
+	json_decref(list);
+	if (route->flags & ROUTE_PUBLIC)
+		(void)json_object_set_new(out, "security", json_array());
+	return out;
+}
+
+void openapi_add_operation(json_t *path, const char *method, json_t *operation)
+{
+	char name[8];
+	size_t len = 0;
+
+	for (; method[len] && len + 1 < sizeof(name); len++)
+		name[len] = (char)tolower((unsigned char)method[len]);
+	name[len] = '\0';
+	(void)json_object_set_new(path, name, operation);
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The operations that a session's stage answers. */
+#include "session/base/util.h"
+#include "session/front/operation.h"
+
+static const struct said act_said[] = {
+	{200, "application/json", "ActReply", "Idempotency-Replayed", "the list was begun; `ok` says whether all of it went well",
+	 "{\"ok\":true,\"done\":2,\"results\":[{\"ok\":true,\"elapsed_ms\":2},{\"ok\":true,\"elapsed_ms\":9,\"delivered\":12}],\"observation\":{"
+	 "\"settled\":true,\"elapsed_ms\":231,\"changed\":[{\"x\":560,\"y\":384,\"width\":160,\"height\":48}],\"native\":{\"width\":1280,"
+	 "\"height\":800},\"space\":{\"width\":1280,\"height\":800},\"picture\":{\"format\":\"png\",\"width\":1280,\"height\":800,"
+	 "\"data\":\"iVBORw0KGgo=\"},\"at\":{\"frame\":14,\"epoch\":1,\"episode\":1}},\"at\":{\"frame\":14,\"epoch\":1,\"episode\":1}"
+	 ",\"space\":{\"width\":1280,\"height\":800},\"native\":{\"width\":1280,\"height\":800}}"},
+};
+const struct operation op_act = {
+	.id = "act",
+	.tag = "calls",
+	.body = "Act",
+	.request = "{\"actions\":[{\"action\":\"click\",\"x\":590,\"y\":405},{\"action\":\"type\",\"text\":\"Hello, world\"}],\"observe\":true}",
+	.said = act_said,
+	.n_said = ARRAY_LEN(act_said),
+	.errors = OPERATION_STAGE_ERRORS " unknown_action unknown_key conflict stale_target stale_epoch stale_episode journal_full unauthorized input_failed unsupported",
+	.doc = "The whole list is checked before its first event: 4xx and 5xx mean that nothing happened. Closing the connection cancels "
+		"the call.",
+};
+
+static const struct said cancel_said[] = {
+	{200, "application/json", "Cancelled", NULL, "what was found",
+	 "{\"cancelled\":true}"},
+};
+const struct operation op_cancel = {
+	.id = "cancelCall",
+	.tag = "calls",
+	.said = cancel_said,
+	.n_said = ARRAY_LEN(cancel_said),
+	.errors = OPERATION_STAGE_ERRORS,
+};
+
+static const struct said events_said[] = {
+	{200, "text/event-stream", "start StartLine, ready ReadyLine, intent IntentLine, result ResultLine, paused SwitchLine, resumed SwitchLine, failed "
+		"EndLine, end EndLine, gap EventGap", "X-Accel-Buffering", "the lines of the journal as they are written",
+	 "id: 7\nevent: intent\ndata: {\"seq\":7,\"time\":\"2026-11-30T12:00:09.123456Z\",\"mono_ms\":90846,\"event\":\"intent\","
+	 "\"actor\":{\"role\":\"agent\",\"token\":\"t4k2\"},\"request\":\"r1f2e3d4c5b6a7988\",\"epoch\":1,\"episode\":1,\"frame\":11,"
+	 "\"index\":0,\"space\":{\"width\":1280,\"height\":800},\"action\":{\"action\":\"click\",\"x\":590,\"y\":405}}\n\n"},
+};
+const struct operation op_events = {
+	.id = "streamEvents",
+	.tag = "streams",
+	.headers = "Last-Event-ID",
+	.said = events_said,
+	.n_said = ARRAY_LEN(events_said),
+	.errors = OPERATION_STAGE_ERRORS,
+};
+
+static const struct parameter screenshot_query[] = {
+	{"format", "ScreenshotAction/properties/format", NULL, "jpeg"},
+	{"quality", "ScreenshotAction/properties/quality", NULL, "60"},
+	{"compression", "ScreenshotAction/properties/compression", NULL, NULL},
+	{"max_bytes", "ScreenshotAction/properties/max_bytes", NULL, NULL},
+	{"region", "string", "x,y,width,height of a part of the screen, in your space", "0,0,400,300"},
+	{"space", "string", "scale of the picture: native, or WIDTHxHEIGHT of the whole screen; absent is your space", "native"},
+	{"cursor", "boolean", "draw the pointer", "false"},
+};
+static const struct said screenshot_said[] = {
+	{200, "image/png image/jpeg image/webp application/octet-stream", NULL, "ETag Glovebox-At Glovebox-Space Glovebox-Native Glovebox-Size Glovebox-Fallback Glovebox-Region Content-Disposition", "the picture",
+	 NULL},
+	{304, NULL, NULL, "ETag Glovebox-At Glovebox-Space Glovebox-Native Glovebox-Size Glovebox-Fallback Glovebox-Region", "nothing of this picture has changed",
+	 NULL},
+};
+const struct operation op_screenshot = {
+	.id = "getScreenshot",
+	.tag = "calls",
+	.query = screenshot_query,
+	.n_query = ARRAY_LEN(screenshot_query),
+	.headers = "If-None-Match",
+	.said = screenshot_said,
+	.n_said = ARRAY_LEN(screenshot_said),
+	.errors = OPERATION_STAGE_ERRORS,
+};
+
+static const struct parameter stream_query[] = {
+	{"format", "ScreenshotAction/properties/format", NULL, "jpeg"},
+	{"quality", "ScreenshotAction/properties/quality", NULL, "60"},
+	{"region", "string", "x,y,width,height of a part of the screen, in your space", "0,0,400,300"},
+	{"space", "string", "scale of the picture: native, or WIDTHxHEIGHT of the whole screen; absent is your space", "native"},
+	{"cursor", "boolean", "draw the pointer", "false"},
+	{"max_fps", "count", "frames in a second at most", "10"},
+};
+static const struct said stream_said[] = {
+	{200, "text/event-stream", "frame StreamFrame, end StreamEnd", "X-Accel-Buffering", "the picture, then what changes in it",
+	 "id: 14\nevent: frame\ndata: {\"at\":{\"frame\":14,\"epoch\":1,\"episode\":1},\"space\":{\"width\":1280,\"height\":800}"
+	 ",\"native\":{\"width\":1280,\"height\":800},\"width\":1280,\"height\":800,\"whole\":true,\"tiles\":[{\"x\":0,\"y\":0,\"width\":1280,"
+	 "\"height\":800,\"format\":\"png\",\"data\":\"iVBORw0KGgo=\"}]}\n\n"},
+};
+const struct operation op_stream = {
+	.id = "streamPicture",
+	.tag = "streams",
+	.query = stream_query,
+	.n_query = ARRAY_LEN(stream_query),
+	.said = stream_said,
+	.n_said = ARRAY_LEN(stream_said),
+	.errors = OPERATION_STAGE_ERRORS,
+};

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What a stage says. */
+#include "session/stage/shapes.h"
+
+#include "session/base/util.h"
+
+static const struct member at_members[] = {
+	{"frame", "count", "of the last change of the screen that is known"},
+	{"epoch", "count", "goes up when somebody else gets the controls"},
+	{"episode", "count", "goes up when the session begins anew"},
+};
+static const struct member size_members[] = {
+	{"width", "count", "px"},
+	{"height", "count", "px"},
+};
+static const struct member rect_members[] = {
+	{"x", "integer", "left column (px)"},
+	{"y", "integer", "top row (px)"},
+	{"width", "count", "px"},
+	{"height", "count", "px"},
+};
+
+static const struct member act_members[] = {
+	{"ok", "boolean", "did the whole list go well?"},
+	{"done", "count", "how many actions went well"},
+	{"results", "ActionResult[]", "one for each action that was begun, in order"},
+	{"observation?", "Observation", "if the call asked for it"},
+	{"at", "At", "when this was true: to be sent as `seen` with the act that is decided on"},
+	{"space", "Size", "of the coordinates and pictures of this reply"},
+	{"native", "Size", "of the display"},
+};
+static const struct member observation_members[] = {
+	{"settled", "boolean", "has the screen been quiet for so long?"},
+	{"elapsed_ms", "count", "how long that took"},
+	{"changed", "Rect[]", "where pixels have changed"},
+	{"native", "Size", "of the display"},
+	{"space", "Size", "of coordinates and of the picture"},
+	{"at", "At", "when this was true"},
+	{"picture?", "Picture|null", "null: in the reply to a call that was sent again, when the screen has changed since"},
+	{"reason?", "string", "why there is no picture"},
+	{"error?", "Problem", "why it could not be looked"},
+};
+static const struct member cancelled_members[] = {{"cancelled", "boolean", "was there a call to cancel?"}};
+
+/* The events of a stream. */
+static const struct member frame_members[] = {
+	{"at", "At", "the frame that the picture is of now"},
+	{"space", "Size", "of coordinates"},
+	{"native", "Size", "of the display"},
+	{"width", "count", "of the whole picture (px)"},
+	{"height", "count", "of the whole picture (px)"},
+	{"whole", "boolean", "do the tiles make all of the picture?"},
+	{"tiles", "StreamTile[]", "what has changed in it"},
+};
+static const struct member tile_members[] = {
+	{"x", "count", "in the picture (px)"},
+	{"y", "count", "in the picture (px)"},
+	{"width", "count", "px"},
+	{"height", "count", "px"},
+	{"format", "=png jpeg webp raw", "of the data"},
+	{"data", "base64", "the encoded tile"},
+};
+static const struct member end_members[] = {
+	{"state", "=ended failed", "of the session"},
+	{"reason", "string", "why it ended"},
+};
+static const struct member gap_members[] = {
+	{"event", "=gap", "this"},
+	{"first", "count", "number of the first line that is missing"},
+	{"last", "count", "number of the last one"},
+};
+
+/* The lines of a journal: as its file has them with `hash`, as events without. */
+#define LINE                                                                                                                             \
+	{"seq", "count", "its number, from 1"}, {"time", "string", "wall clock, to the microsecond"}, {"mono_ms", "count", "monotonic clock of the host"},  \
+		{"hash?", "string", "SHA-256 over the hash before and this line without it; in the journal alone"}
+#define WHO {"actor", "Actor", "who"}, {"request", "string", "id of the request"}
+#define WHEN {"epoch", "count", "as in At"}, {"episode", "count", "as in At"}
+
+static const struct member actor_members[] = {
+	{"role", "string", "of the token"},
+	{"token", "string", "its id"},
+};
+static const struct member start_line[] = {
+	LINE,
+	{"event", "=start", "the session has begun"},
+	{"session", "string", "its id"},
+	WHEN,
+};
+static const struct member ready_line[] = {LINE, {"event", "=ready", "it takes calls from now on"}};
+static const struct member intent_line[] = {
+	LINE,
+	{"event", "=intent", "an action is about to be done"},
+	WHO,
+	WHEN,
+	{"frame", "count", "before it"},
+	{"index", "count", "of the action in its list"},
+	{"space", "Size", "of its coordinates"},
+	{"action", "object", "the action; without texts, where these are not kept"},
+};
+static const struct member result_line[] = {
+	LINE,
+	{"event", "=result", "an action was done, or failed"},
+	WHO,
+	WHEN,
+	{"frame", "count", "after it"},
+	{"index", "count", "of the action in its list"},
+	{"ok", "boolean", "did it go well?"},
+	{"elapsed_ms", "count", "how long it took"},
+	{"error?", "ErrorCode", "why not"},
+	{"folded?", "boolean", "it was needless"},
+	{"delivered?", "count", "what the result says, as far as it is a number or a truth"},
+	{"x?", "integer", NULL},
+	{"y?", "integer", NULL},
+	{"width?", "integer", NULL},
+	{"height?", "integer", NULL},
+	{"window?", "count", NULL},
+	{"pid?", "integer", NULL},
+	{"focused?", "boolean", NULL},
+	{"closed?", "boolean", NULL},
+	{"settled?", "boolean", NULL},
+	{"exit_code?", "integer", NULL},
+	{"signal?", "integer", NULL},
+	{"timed_out?", "boolean", NULL},
+	{"truncated?", "boolean", NULL},
+};
+static const struct member switch_line[] = {LINE, {"event", "=paused resumed", "the session was"}, WHO, WHEN};
+static const struct member end_line[] = {LINE, {"event", "=failed end", "the session has failed, or has ended"}, {"reason", "string", "why"}};
+
+const struct shape shapes_stage[] = {
+	{"At", "When something was true. Goes back as `seen` with the act that was decided on.", MEMBERS(at_members)},
+	{"Size", "Width and height.", MEMBERS(size_members)},
+	{"Rect", "A rectangle in the caller's space.", MEMBERS(rect_members)},
+	{"ActReply", "What came of a list of actions that was begun.", MEMBERS(act_members)},
+	{"Observation", "How the screen looks now.", MEMBERS(observation_members)},
+	{"Cancelled", "What a cancel found.", MEMBERS(cancelled_members)},
+	{"StreamFrame", "A change of the picture.", MEMBERS(frame_members)},
+	{"StreamTile", "A part of it.", MEMBERS(tile_members)},
+	{"StreamEnd", "The session is over.", MEMBERS(end_members)},
+	{"EventGap", "Events that are not kept any more.", MEMBERS(gap_members)},
+	{"Actor", "Who did it.", MEMBERS(actor_members)},
+	{"StartLine", "The first line of a journal.", MEMBERS(start_line)},
+	{"ReadyLine", "A line of a journal.", MEMBERS(ready_line)},
+	{"IntentLine", "A line of a journal, written before the first event of an action.", MEMBERS(intent_line)},
+	{"ResultLine", "A line of a journal, written after an action.", MEMBERS(result_line)},
+	{"SwitchLine", "A line of a journal.", MEMBERS(switch_line)},
+	{"EndLine", "A line of a journal.", MEMBERS(end_line)},
+};
+const size_t shapes_n_stage = ARRAY_LEN(shapes_stage);
