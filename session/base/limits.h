@@ -49,6 +49,8 @@
 #define LIMIT_RESULTS_MS 600000               /* for so long */
 #define LIMIT_CALL_MS 300000                  /* timeout_ms of a call, at most */
 #define LIMIT_CALL_DEFAULT_MS 60000
+#define LIMIT_MCP_CALLS 64                    /* requests of an MCP client on standard input that run at once */
+#define LIMIT_MCP_END_MS 1000                 /* from the end of its input, for answers that are under way */
 #define LIMIT_X_WAIT_MS 2000                  /* one reply of the X server */
 #define LIMIT_X_CONNECT_MS 10000              /* connecting to the X server */
 #define LIMIT_X_DEAD_MS 10000                 /* an X server that answers nothing for so long is taken as dead */

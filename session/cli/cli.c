@@ -75,12 +75,20 @@ static int open_client(struct cli *cli, struct err *e)
 	return cli->client.curl ? 0 : client_init(&cli->client, &server, e);
 }
 
-int cli_call(struct cli *cli, const char *method, const char *path, const json_t *body, struct client_reply *reply)
+int cli_open(struct cli *cli)
 {
 	struct err e = {0};
 
-	if (open_client(cli, &e))
-		return cli_fail(cli, CLI_USAGE, &e);
+	return open_client(cli, &e) ? cli_fail(cli, CLI_USAGE, &e) : CLI_DONE;
+}
+
+int cli_call(struct cli *cli, const char *method, const char *path, const json_t *body, struct client_reply *reply)
+{
+	struct err e = {0};
+	int status = cli_open(cli);
+
+	if (status != CLI_DONE)
+		return status;
 	if (client_call(&cli->client, method, path, body, reply, &e))
 		return cli_fail(cli, e.code == ERR_GONE ? CLI_UNREACHABLE : CLI_REFUSED, &e);
 	if (reply->status < 400)

@@ -41,6 +41,9 @@ struct cli_command {
 /* Prints an error and returns `status`. */
 int cli_fail(struct cli *cli, enum cli_exit status, const struct err *e);
 
+/* Finds server and token, as the first cli_call does. CLI_DONE, or the error is printed and its exit status returned. */
+int cli_open(struct cli *cli);
+
 /*
  * One call to the server. CLI_DONE with *reply for a status below 400; else the error is printed and its exit status returned, with *reply
  * finished.

@@ -154,27 +154,32 @@ static struct curl_slist *make_headers(const struct client *client, const json_t
 	return headers;
 }
 
-static CURLcode perform(const struct client *client, const char *method, const char *url, struct curl_slist *headers, const char *text,
-                        struct client_reply *reply)
+void client_prepare(const struct client *client, void *curl, const char *url)
 {
-	CURL *curl = client->curl;
-
-	curl_easy_reset(curl);
 	curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
 	curl_easy_setopt(curl, CURLOPT_URL, url);
-	curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, method);
-	curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
 	curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, CONNECT_MS);
-	curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, ANSWER_MS);
 	curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-	curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_body);
-	curl_easy_setopt(curl, CURLOPT_WRITEDATA, reply);
 	if (client->socket)
 		curl_easy_setopt(curl, CURLOPT_UNIX_SOCKET_PATH, client->socket);
 	if (client->cacert)
 		curl_easy_setopt(curl, CURLOPT_CAINFO, client->cacert);
 	if (strncmp(url, "http://", 7) == 0)
 		curl_easy_setopt(curl, CURLOPT_PROXY, "");
+}
+
+static CURLcode perform(const struct client *client, const char *method, const char *url, struct curl_slist *headers, const char *text,
+                        struct client_reply *reply)
+{
+	CURL *curl = client->curl;
+
+	curl_easy_reset(curl);
+	client_prepare(client, curl, url);
+	curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, method);
+	curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
+	curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, ANSWER_MS);
+	curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_body);
+	curl_easy_setopt(curl, CURLOPT_WRITEDATA, reply);
 	if (text) {
 		curl_easy_setopt(curl, CURLOPT_POSTFIELDS, text);
 		curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)strlen(text));

@@ -52,6 +52,9 @@ int client_call(struct client *client, const char *method, const char *path, con
                 struct err *e);
 void client_reply_finish(struct client_reply *reply);
 
+/* For who has transfers of his own: sets in a fresh CURL handle where `url` (base and path) is reached and what is trusted, and no token. */
+void client_prepare(const struct client *client, void *curl, const char *url);
+
 #define auto_reply __attribute__((cleanup(client_reply_finish))) struct client_reply
 
 #endif

@@ -7,6 +7,7 @@
 
 extern const struct cli_command session_new, session_show, session_rm;             /* session.c */
 extern const struct cli_command session_pause, session_resume;                     /* session.c */
+extern const struct cli_command mcp_serve;                                         /* mcp.c */
 extern const struct cli_command ls_sessions;                                       /* ls.c */
 extern const struct cli_command set_session;                                       /* set.c */
 extern const struct cli_command grant_make, grant_ls, grant_revoke;                /* grant.c */
@@ -16,6 +17,20 @@ extern const struct cli_command exec_run;                                       
 extern const struct cli_command image_build, image_ls;                             /* image.c */
 extern const struct cli_command token_make;                                        /* token.c */
 extern const struct cli_command doctor_look;                                       /* doctor.c */
+
+/* Options of a command that makes sessions: rows of its table. */
+#define SESSION_SPEC_OPTIONS                                                                                                          \
+	{"spec", 0, "FILE", false, "start from this session spec (JSON; - is standard input); the other options go over it"},         \
+	{"image", 0, "NAME", false, "the image to start from"},                                                                       \
+	{"app", 0, "NAME", true, "start this app of the image's catalogue and wait for its window"},                                  \
+	{"size", 0, "WxH", false, "pixels of the display"},                                                                           \
+	{"label", 0, "K=V", true, "a label, shown by ls and show"},                                                                   \
+	{"env", 0, "K=V", true, "an environment variable of apps and commands"},                                                      \
+	{"ttl", 0, "SECONDS", false, "end the session after this time at the latest"},                                                \
+	{"idle", 0, "SECONDS", false, "end it when no agent called for so long; 0: never"}
+
+/* The spec that these options say; the caller's reference. ERR_BAD_REQUEST and what json_parse refuses. */
+int session_read_spec(const struct args *args, json_t **out, struct err *e);
 
 /* The manifests of an images folder, added to an array in the order of their names; a folder that is not there has none. ERR_BAD_REQUEST. */
 int image_read_manifests(const char *folder, json_t *images, struct err *e);

@@ -9,14 +9,7 @@
 #include "session/cli/show.h"
 
 static const struct arg_option new_options[] = {
-	{"spec", 0, "FILE", false, "start from this session spec (JSON; - is standard input); the other options go over it"},
-	{"image", 0, "NAME", false, "the image to start from"},
-	{"app", 0, "NAME", true, "start this app of the image's catalogue and wait for its window"},
-	{"size", 0, "WxH", false, "pixels of the display"},
-	{"label", 0, "K=V", true, "a label, shown by ls and show"},
-	{"env", 0, "K=V", true, "an environment variable of apps and commands"},
-	{"ttl", 0, "SECONDS", false, "end the session after this time at the latest"},
-	{"idle", 0, "SECONDS", false, "end it when no agent called for so long; 0: never"},
+	SESSION_SPEC_OPTIONS,
 	{"count", 0, "N", false, "make so many, all or none"},
 	{"quiet", 'q', NULL, false, "print the id and nothing else"},
 };
@@ -85,17 +78,15 @@ static int put_size(json_t *spec, const char *size, struct err *e)
 	return 0;
 }
 
-static int make_spec(const struct args *args, json_t **out, struct err *e)
+int session_read_spec(const struct args *args, json_t **out, struct err *e)
 {
 	json_auto_t *spec = NULL;
 	const char *image = args_get(args, "image"), *app;
-	long count = 0;
 	size_t at = 0;
 
 	if (read_spec(args_get(args, "spec"), &spec, e) || put_size(spec, args_get(args, "size"), e) ||
 	    put_pairs(spec, "labels", args, "label", e) || put_pairs(spec, "env", args, "env", e) ||
-	    cli_put_seconds(spec, args, "ttl", "ttl_s", 1, e) || cli_put_seconds(spec, args, "idle", "idle_s", 0, e) ||
-	    args_number(args, "count", 1, LIMIT_COUNT, &count, e))
+	    cli_put_seconds(spec, args, "ttl", "ttl_s", 1, e) || cli_put_seconds(spec, args, "idle", "idle_s", 0, e))
 		return -1;
 	if (image && json_object_set_new(spec, "image", json_string(image)))
 		return err_set(e, ERR_BAD_REQUEST, NULL, "--image is not UTF-8");
@@ -103,8 +94,6 @@ static int make_spec(const struct args *args, json_t **out, struct err *e)
 		if (json_array_append_new(spec_member(spec, "apps", JSON_ARRAY), json_string(app)))
 			return err_set(e, ERR_BAD_REQUEST, NULL, "--app is not UTF-8");
 	}
-	if (count > 0)
-		json_object_set_new(spec, "count", json_integer(count));
 	*out = json_incref(spec);
 	return 0;
 }
@@ -144,10 +133,13 @@ static int run_new(struct cli *cli)
 	json_auto_t *spec = NULL;
 	auto_reply reply = {0};
 	struct err e = {0};
+	long count = 0;
 	int status;
 
-	if (make_spec(&cli->args, &spec, &e))
+	if (session_read_spec(&cli->args, &spec, &e) || args_number(&cli->args, "count", 1, LIMIT_COUNT, &count, &e))
 		return cli_fail(cli, CLI_USAGE, &e);
+	if (count > 0)
+		json_object_set_new(spec, "count", json_integer(count));
 	status = cli_call(cli, "POST", "/v1/sessions", spec, &reply);
 	if (status != CLI_DONE)
 		return status;
