@@ -80,6 +80,7 @@ int display_settle(struct display *display, const struct display_quiet *quiet, i
 	         "of the encoded picture, made to fit by less quality, then a smaller scale; absent: 3750000 if format is, else any"}, \
 		{"space", FIELD_ANY, false, 0, 0, "native", &form_space, NULL, NULL,                                                               \
 	         "scale of the picture: \"native\", or {\"width\",\"height\"} of the whole screen; absent is your space"},             \
+		{"size", FIELD_OBJECT, false, 0, 0, NULL, &form_space, NULL, NULL, "of the picture itself, in place of a scale"}, \
 		{"cursor", FIELD_BOOL, false, 0, 0, NULL, NULL, NULL, "true", "draw the pointer"}
 
 /* What these fields' rows cannot say. ERR_BAD_FIELD and those of a form, with pointers relative to the object of the fields. */

@@ -54,6 +54,8 @@ int display_check_picture(const json_t *fields, struct err *e)
 		               is_named ? "" : ", and is what comes when no format is named");
 	if (json_object_get(fields, "compression") && encoding->format != ENCODE_PNG && encoding->format != ENCODE_PNG_SMALL)
 		return err_set(e, ERR_BAD_FIELD, "/compression", "compression is for png: %s has none", encoding->name);
+	if (json_object_get(fields, "size") && json_object_get(fields, "space"))
+		return err_set(e, ERR_BAD_FIELD, "/size", "space is the scale of the picture, and size how large it is: only one of them is allowed");
 	return display_check_space(fields, "space", e);
 }
 
@@ -65,14 +67,23 @@ static int scale_size(int size, int from_px, int to_px)
 	return scaled > 0 ? scaled : 1;
 }
 
+static void read_size(const json_t *size, struct display_request *request)
+{
+	if (!size)
+		return;
+	request->out_width = (int)form_int(size, "width", 0);
+	request->out_height = (int)form_int(size, "height", 0);
+}
+
 static void read_place(const json_t *fields, struct space space, struct space native, struct display_request *request)
 {
 	struct space scale = display_read_space(fields, "space", native, space);
-	const json_t *region = json_object_get(fields, "region");
+	const json_t *region = json_object_get(fields, "region"), *size = json_object_get(fields, "size");
 
 	if (!region) {
 		request->out_width = scale.width_px;
 		request->out_height = scale.height_px;
+		read_size(size, request);
 		return;
 	}
 	request->x = (int)form_int(region, "x", 0);
@@ -81,6 +92,7 @@ static void read_place(const json_t *fields, struct space space, struct space na
 	request->height = (int)form_int(region, "height", 0);
 	request->out_width = scale_size(request->width, space.width_px, scale.width_px);
 	request->out_height = scale_size(request->height, space.height_px, scale.height_px);
+	read_size(size, request);
 	space_map_rect(space, native, &request->x, &request->y, &request->width, &request->height);
 }
 

@@ -41,6 +41,7 @@ static int run_wait_settled(struct action_run *run, struct err *e)
 {
 	const struct display_quiet quiet = {
 		.quiet_ms = (int)form_int(run->args, "quiet_ms", DISPLAY_QUIET_MS),
+		.since_ms = run->acted_ms,
 		.region = space_rect(json_object_get(run->args, "region")),
 	};
 	int64_t until_ms = MIN(util_now_ms() + form_int(run->args, "timeout_ms", DISPLAY_SETTLE_MS), run->deadline_ms);

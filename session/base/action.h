@@ -21,6 +21,7 @@ struct action_run {
 	const json_t *asked;     /* the same in the caller's space, for what is said back */
 	json_t *result;          /* an object; the row adds its result fields ("delivered", "stdout", "picture", …), also on failure */
 	int64_t deadline_ms;     /* monotonic; the call's limit */
+	int64_t acted_ms;        /* monotonic; when the screen last had something to answer */
 	struct space space;      /* the caller's space: coordinates of the result are mapped to it (space.h) */
 	struct space native;     /* the display */
 };

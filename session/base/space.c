@@ -61,7 +61,7 @@ void space_cover_rect(struct space from, struct space to, struct rect *rect)
 	cover_span(&rect->y, &rect->height, from.height_px, to.height_px);
 }
 
-static bool models_take(struct space space)
+bool space_suits_models(struct space space)
 {
 	int columns = (space.width_px + LIMIT_MODEL_PATCH_PX - 1) / LIMIT_MODEL_PATCH_PX;
 	int rows = (space.height_px + LIMIT_MODEL_PATCH_PX - 1) / LIMIT_MODEL_PATCH_PX;
@@ -69,13 +69,40 @@ static bool models_take(struct space space)
 	return space.width_px <= LIMIT_MODEL_SIDE_PX && space.height_px <= LIMIT_MODEL_SIDE_PX && columns * rows <= LIMIT_MODEL_PATCHES;
 }
 
+/* Of this shape, with a longer side of so many pixels. */
+static struct space of_shape(struct space shape, int side)
+{
+	const int longest = MAX(shape.width_px, shape.height_px);
+
+	return (struct space){MAX(1, (shape.width_px * side + longest / 2) / longest), MAX(1, (shape.height_px * side + longest / 2) / longest)};
+}
+
 struct space space_for_models(struct space native)
 {
-	const int longest = MAX(native.width_px, native.height_px);
 	struct space space = native;
 
-	for (int side = MIN(longest, LIMIT_MODEL_SIDE_PX); !models_take(space); side--)
-		space = (struct space){MAX(1, (native.width_px * side + longest / 2) / longest), MAX(1, (native.height_px * side + longest / 2) / longest)};
+	for (int side = MIN(MAX(native.width_px, native.height_px), LIMIT_MODEL_SIDE_PX); !space_suits_models(space); side--)
+		space = of_shape(native, side);
+	return space;
+}
+
+struct space space_fill(struct space shape, struct space room)
+{
+	int side = MAX(room.width_px, room.height_px);
+	struct space space = of_shape(shape, side);
+
+	while (space.width_px > room.width_px || space.height_px > room.height_px)
+		space = of_shape(shape, --side);
+	return space;
+}
+
+struct space space_fill_models(struct space shape)
+{
+	int side = LIMIT_MODEL_SIDE_PX;
+	struct space space = of_shape(shape, side);
+
+	while (!space_suits_models(space))
+		space = of_shape(shape, --side);
 	return space;
 }
 

@@ -26,8 +26,17 @@ void space_map_rect(struct space from, struct space to, int *x, int *y, int *wid
 /* The smallest rectangle in pixels of `to` that covers all of one inside `from`. */
 void space_cover_rect(struct space from, struct space to, struct rect *rect);
 
+/* Pictures of this size models take as they are. What the newest take beyond that, they take in few pictures only. */
+bool space_suits_models(struct space space);
+
 /* The largest space of the display's shape that models take as it is (LIMIT_MODEL_*): the display itself, unless that is larger. */
 struct space space_for_models(struct space native);
+
+/* The largest space of this shape that has room in another, however small it is itself. */
+struct space space_fill(struct space shape, struct space room);
+
+/* The same within what models take. */
+struct space space_fill_models(struct space shape);
 
 /* A checked FIELD_RECT; all 0 when `value` is NULL. */
 struct rect space_rect(const json_t *value);

@@ -27,6 +27,7 @@ int api_change(struct request *request, struct err *e); /* api_change.c */
 
 /* Calls of a session's stage (api_calls.c). */
 int api_act(struct request *request, struct err *e);
+int api_computer(struct request *request, struct err *e);
 int api_cancel(struct request *request, struct err *e);
 int api_journal(struct request *request, struct err *e);
 int api_events(struct request *request, struct err *e);

@@ -92,6 +92,13 @@ int api_act(struct request *request, struct err *e)
 	return relay(request, "act", LIMIT_CALL_MS + CALL_GRACE_MS, e);
 }
 
+int api_computer(struct request *request, struct err *e)
+{
+	if (request->body_len == 0)
+		return err_set(e, ERR_BAD_JSON, NULL, "the body is empty; it must be what the model sends");
+	return relay(request, "computer", LIMIT_CALL_MS + CALL_GRACE_MS, e);
+}
+
 int api_cancel(struct request *request, struct err *e)
 {
 	return relay(request, "cancel", LIMIT_STATE_MS, e);

@@ -23,6 +23,26 @@ const struct operation op_act = {
 		"the call.",
 };
 
+static const struct parameter computer_query[] = {
+	{"dialect", "string", "the vendor's form, by name; absent: known by its shape", "computer_toolset_20260801"},
+};
+static const struct said computer_said[] = {
+	{200, "application/json", "any", "Idempotency-Replayed", "what the vendor's loop gives back to the model, also when the model was wrong",
+	 "{\"type\":\"tool_result\",\"tool_use_id\":\"toolu_01\",\"toolset_name\":\"computer\",\"content\":[{\"type\":\"text\",\"text\":\"Clicked.\"}]}"},
+};
+const struct operation op_computer = {
+	.id = "computer",
+	.tag = "calls",
+	.query = computer_query,
+	.n_query = ARRAY_LEN(computer_query),
+	.body = "any",
+	.request = "{\"type\":\"tool_use\",\"id\":\"toolu_01\",\"name\":\"left_click\",\"toolset_name\":\"computer\",\"input\":{\"coordinate\":[590,405]}}",
+	.said = computer_said,
+	.n_said = ARRAY_LEN(computer_said),
+	.errors = OPERATION_STAGE_ERRORS " unknown_action unknown_key conflict stale_target stale_epoch stale_episode journal_full unauthorized input_failed unsupported",
+	.doc = "What the model wrote wrong is answered in the form of its vendor with status 200; what the harness wrote wrong is refused.",
+};
+
 static const struct said cancel_said[] = {
 	{200, "application/json", "Cancelled", NULL, "what was found",
 	 "{\"cancelled\":true}"},
@@ -58,6 +78,7 @@ static const struct parameter screenshot_query[] = {
 	{"max_bytes", "ScreenshotAction/properties/max_bytes", NULL, NULL},
 	{"region", "string", "x,y,width,height of a part of the screen, in your space", "0,0,400,300"},
 	{"space", "string", "scale of the picture: native, or WIDTHxHEIGHT of the whole screen; absent is your space", "native"},
+	{"size", "string", "WIDTHxHEIGHT of the picture itself, in place of a scale", NULL},
 	{"cursor", "boolean", "draw the pointer", "false"},
 };
 static const struct said screenshot_said[] = {

@@ -39,6 +39,8 @@ const struct route routes[] = {
 	{"DELETE", "/v1/sessions/{id}", ROUTE_WAITS, AGENT | CONTROLLER | MAKER, api_delete, &op_delete,
 	 "ends it; answers when its last process is gone"},
 	{"POST", "/v1/sessions/{id}/act", ROUTE_WAITS | ROUTE_BODY | ROUTE_KEY, AGENT | MAKER, api_act, &op_act, "runs a list of actions"},
+	{"POST", "/v1/sessions/{id}/computer", ROUTE_WAITS | ROUTE_BODY | ROUTE_KEY, AGENT | MAKER, api_computer, &op_computer,
+	 "runs what a model of another vendor sends, and answers in its form"},
 	{"POST", "/v1/sessions/{id}/cancel", ROUTE_WAITS | ROUTE_REPEATABLE, AGENT | MAKER, api_cancel, &op_cancel, "stops the actions that run"},
 	{"GET", "/v1/sessions/{id}/events", ROUTE_WAITS | ROUTE_STREAM, ALL, api_events, &op_events, "what happens in it, as server-sent events"},
 	{"GET", "/v1/sessions/{id}/journal", 0, CONTROLLER | MAKER, api_journal, &op_journal, "the lines of its journal so far"},

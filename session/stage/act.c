@@ -91,6 +91,7 @@ static int run_row(struct act *act, const struct batch_step *step, json_t *resul
 		.asked = step->asked,
 		.result = result,
 		.deadline_ms = act->deadline_ms,
+		.acted_ms = act->stage->acted_ms,
 		.space = act->batch->space,
 		.native = act->stage->ends.native,
 	};
@@ -212,6 +213,13 @@ static void add_place(const struct act *act, json_t *reply, uint64_t frame)
 	json_object_set_new(reply, "native", space_json(act->stage->ends.native));
 }
 
+/* A list in a dialect may end in a fault: what stands before it has been done. */
+static void add_fault(struct act *act)
+{
+	act->ok = false;
+	json_array_append(act->results, (json_t *)(uintptr_t)act->call->fault);
+}
+
 /* The whole list; the reply's object. */
 static json_t *run(struct act *act)
 {
@@ -223,6 +231,8 @@ static json_t *run(struct act *act)
 		act->ok = run_step(act, done);
 		done += act->ok;
 	}
+	if (act->ok && act->call->fault)
+		add_fault(act);
 	/* What a list that went well holds down stays down for the next call. */
 	if (!act->ok)
 		input_release(act->stage->input);
@@ -245,6 +255,8 @@ static json_t *count_results(const struct act *act)
 	size_t i;
 
 	json_array_foreach(act->results, i, result) {
+		if (i == act->batch->n_steps) /* no action, but the fault behind them */
+			break;
 		const char *name = act->batch->steps[i].row->name;
 		bool ok = json_is_true(json_object_get(result, "ok"));
 		const json_t *so_far = json_object_get(actions, name);
@@ -264,7 +276,7 @@ static void act_run(struct act *act)
 		input_release(act->stage->input);
 	keyed_keep(act->stage, act->call, reply);
 	act->call->counts = count_results(act);
-	call_reply_json(act->call, 200, reply);
+	call_reply_json(act->call, 200, NULL, reply);
 	json_decref(reply);
 }
 
@@ -273,7 +285,7 @@ static void answer_check(const struct act *act)
 	json_t *reply = json_pack("{s:b,s:i,s:[]}", "ok", 1, "done", 0, "results");
 
 	add_place(act, reply, 0);
-	call_reply_json(act->call, 200, reply);
+	call_reply_json(act->call, 200, NULL, reply);
 	json_decref(reply);
 }
 

@@ -7,6 +7,7 @@
 #include "session/base/limits.h"
 #include "session/base/util.h"
 #include "session/stage/act.h"
+#include "session/stage/computer.h"
 #include "session/stage/keyed.h"
 #include "session/stage/looks.h"
 #include "session/stage/pause.h"
@@ -29,7 +30,7 @@ static void answer(struct call *call, int rc, json_t *value, const struct err *e
 	if (rc < 0)
 		call_refuse(call, e);
 	else
-		call_reply_json(call, 200, value);
+		call_reply_json(call, 200, NULL, value);
 	json_decref(value);
 }
 
@@ -128,6 +129,7 @@ static const struct call_row rows[] = {
 	{"revoke", ROLE_SERVER, false, handle_revoke},
 	{"state", ANYBODY, false, handle_state},
 	{"act", HANDS, true, keyed_act},
+	{"computer", HANDS, true, computer_call},
 	{"screenshot", HANDS, true, looks_call},
 	{"events", ANYBODY, false, handle_events},
 	{"stream", HANDS, true, stream_call},

@@ -257,24 +257,26 @@ void call_reply(struct call *call, int status, const char *media_type, const jso
 		ipc_stream_send_message(call->connection->stream, &message);
 }
 
-void call_reply_json(struct call *call, int status, const json_t *value)
+void call_reply_json(struct call *call, int status, const json_t *headers, const json_t *value)
 {
+	json_auto_t *told = call->tell ? call->tell(call, &status, value) : NULL;
 	size_t len;
-	auto_free char *text = json_text(value, &len);
+	auto_free char *text = json_text(told ? told : value, &len);
 
-	call_reply(call, status, "application/json", NULL, text, len);
+	call_reply(call, status, "application/json", headers, text, len);
 }
 
 static void refuse(struct call *call, enum err_code code, const json_t *problem)
 {
-	json_auto_t *headers = NULL;
+	int status = err_info(code)->status;
+	json_auto_t *headers = NULL, *told = call->tell ? call->tell(call, &status, problem) : NULL;
 	size_t len;
-	auto_free char *text = json_text(problem, &len);
+	auto_free char *text = json_text(told ? told : problem, &len);
 
 	call->counts = json_pack("{s:s}", "refused", err_info(code)->wire);
-	if (strcmp(err_info(code)->fix, "later") == 0)
+	if (status != 200 && strcmp(err_info(code)->fix, "later") == 0)
 		headers = json_pack("{s:s}", "Retry-After", PROBLEM_RETRY_AFTER_S);
-	call_reply(call, err_info(code)->status, PROBLEM_MEDIA_TYPE, headers, text, len);
+	call_reply(call, status, status == 200 ? "application/json" : PROBLEM_MEDIA_TYPE, headers, text, len);
 }
 
 void call_refuse(struct call *call, const struct err *e)

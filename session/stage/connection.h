@@ -37,6 +37,13 @@ struct call {
 	struct co *co;       /* what works on it: cancelled when the caller leaves */
 	bool runs_on;        /* but not then: whoever has a key comes back for the answer */
 	struct record *record; /* of its key, until its reply is kept */
+	/* Of a call in a dialect (computer.c), while it runs; else NULL. */
+	const char *dialect; /* its name */
+	const char *sent;    /* the body as it came; `body` is then the act that it stands for */
+	size_t sent_len;
+	const json_t *fault; /* the failing result with which the act's list ends, behind its last action; or NULL */
+	json_t *(*tell)(const struct call *call, int *status, const json_t *value); /* the answer in the dialect, and its status; a new reference */
+	void *tell_arg;
 	json_t *counts;      /* what the front is told beside the answer (link.h), or NULL; call_finish drops it */
 	int64_t started_ms;  /* monotonic */
 	int status;          /* of its answer; 0 before that */
@@ -60,9 +67,10 @@ void connections_destroy(struct connections *connections);
 /* Bytes of answers that the front has not read yet. */
 size_t connections_queued(const struct connections *connections);
 
-/* The answer; once. Dropped when the caller has left. `headers` (names to strings) may be NULL; bodies are copied. */
+/* The answer; once. Dropped when the caller has left. `headers` (names to strings) may be NULL; bodies are copied. JSON, also that of refusals,
+ * is told in the call's dialect. */
 void call_reply(struct call *call, int status, const char *media_type, const json_t *headers, const void *body, size_t len);
-void call_reply_json(struct call *call, int status, const json_t *value);
+void call_reply_json(struct call *call, int status, const json_t *headers, const json_t *value);
 void call_refuse(struct call *call, const struct err *e);
 void call_refuse_with(struct call *call, const struct err *e, const char *name, json_t *value); /* one more member; value is taken */
 void call_refuse_all(struct call *call, const struct faults *faults); /* at least one; the first is the problem */

@@ -15,7 +15,8 @@
 static int take(struct stage *stage, const struct call *call, struct record **record, bool *is_new, struct err *e)
 {
 	struct records_key key = {.key = call->key, .token = call->token, .request_id = call->request_id, .episode = stage->episode,
-	                          .body = call->body ? call->body : "", .body_len = call->body_len};
+	                          .body = call->sent ? call->sent : call->body ? call->body : "",
+	                          .body_len = call->sent ? call->sent_len : call->body_len};
 
 	return records_take(stage->records, &key, util_now_ms(), record, is_new, e);
 }
@@ -94,12 +95,9 @@ static void replay(struct stage *stage, struct call *call, const struct record *
 {
 	json_auto_t *reply = json_loads(record_reply(record), JSON_ALLOW_NUL, NULL); /* output of a command may have any character */
 	json_auto_t *headers = json_pack("{s:s}", "Idempotency-Replayed", "true");
-	auto_free char *text = NULL;
-	size_t len;
 
 	add_picture(stage, call, json_object_get(reply, "observation"));
-	text = json_text(reply, &len);
-	call_reply(call, 200, "application/json", headers, text, len);
+	call_reply_json(call, 200, headers, reply);
 }
 
 static void run_first(struct stage *stage, struct call *call, struct record *record)

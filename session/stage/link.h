@@ -18,6 +18,7 @@
  *   start       –   starts the bus and the spec's apps, waits for their windows; only role server; the state object; later state=ready
  *   state       –   {"state","display","space","at","held":{"keys":[],"buttons":[]},"apps":[…]}
  *   act         the act object (GET /v1/actions has its schema)
+ *   computer    query: dialect; an action, or a turn of them, of a model of another vendor (session/dialects), answered in its own form
  *   screenshot  –   query: the fields of the action screenshot; a picture with the Glovebox-* headers and its ETag; if_none_match has it: 304
  *   events      –   query: last_event_id; text/event-stream, which goes on until the session ends or either side closes (events.h)
  *   stream      –   query: as screenshot, max_fps; text/event-stream as above, of what changes on the screen (stream.h)

@@ -55,6 +55,7 @@ static const struct parameter {
 } parameters[] = {
 	{"region", "x,y,width,height in whole numbers", read_region},
 	{"space", "native or WIDTHxHEIGHT", read_space},
+	{"size", "WIDTHxHEIGHT", read_space},
 	{"cursor", "true or false", read_truth},
 	{"quality", "a whole number", read_number},
 	{"max_bytes", "a whole number", read_number},

@@ -39,6 +39,7 @@ static const struct {
 	{"PATCH", "/v1/sessions/{id}", "ow"},
 	{"DELETE", "/v1/sessions/{id}", "acow"},
 	{"POST", "/v1/sessions/{id}/act", "aow"},
+	{"POST", "/v1/sessions/{id}/computer", "aow"},
 	{"POST", "/v1/sessions/{id}/cancel", "aow"},
 	{"GET", "/v1/sessions/{id}/events", "avcow"},
 	{"GET", "/v1/sessions/{id}/journal", "cow"},

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What Anthropic's models are told in words. */
+#include <stdio.h>
+#include <string.h>
+
+#include "session/base/util.h"
+#include "session/dialects/anthropic.h"
+
+#define FIELD_CHARS 4096 /* the vendor's limit of one text */
+#define NAME_CHARS 200   /* of a name that is told back, as in the SDK */
+
+/* Characters that would break or turn the one line that they are put into: controls, separators of lines, marks of direction. */
+static bool breaks_line(uint32_t c)
+{
+	return c < 0x20 || (c >= 0x7F && c <= 0x9F) || c == 0x61C || c == 0x200E || c == 0x200F || (c >= 0x2028 && c <= 0x202E) ||
+	       (c >= 0x2066 && c <= 0x2069);
+}
+
+char *anthropic_one_line(const char *text, size_t len, size_t max)
+{
+	char *out = util_alloc(len + 1);
+	size_t used = 0, n_chars = 0;
+	bool is_folding = false;
+
+	for (size_t at = 0, n; at < len && n_chars < max; at += n) {
+		uint32_t c;
+		bool was_folding = is_folding;
+
+		n = util_utf8_decode(text + at, len - at, &c);
+		if (n == 0)
+			break;
+		is_folding = breaks_line(c);
+		if (is_folding ? was_folding || used == 0 : c == ' ' && used == 0)
+			continue;
+		memcpy(out + used, is_folding ? " " : text + at, is_folding ? 1 : n);
+		used += is_folding ? 1 : n;
+		n_chars++;
+	}
+	while (used > 0 && out[used - 1] == ' ')
+		used--;
+	out[used] = '\0';
+	return out;
+}
+
+char *anthropic_name(const char *name, size_t len)
+{
+	char *line = anthropic_one_line(name, len, NAME_CHARS);
+
+	for (char *c = line; *c; c++)
+		if (*c == '\'')
+			*c = ' ';
+	return line;
+}
+
+/* As JavaScript writes it: as few digits as tell it from all other numbers. */
+static char *number_text(double number)
+{
+	for (int digits = 1;; digits++) {
+		char *text = util_printf("%.*g", digits, number);
+
+		if (digits == 17 || !(strtod(text, NULL) < number || strtod(text, NULL) > number))
+			return text;
+		free(text);
+	}
+}
+
+/* What stands in the place of a word in braces. Malloced. */
+static char *value_of(const json_t *input, const char *name)
+{
+	const json_t *value = json_object_get(input, name);
+
+	/* Keys may have been written as "key". */
+	if (!json_is_string(value) && !json_is_number(value))
+		value = json_object_get(input, "key");
+	if (json_is_string(value))
+		return anthropic_one_line(json_string_value(value), json_string_length(value), FIELD_CHARS);
+	return number_text(json_number_value(value));
+}
+
+char *anthropic_acknowledge(const struct anthropic_action *action, const json_t *input)
+{
+	const char *brace = action->said ? strchr(action->said, '{') : NULL;
+	char *line = action->said ? util_strdup("") : NULL;
+	const char *at = action->said;
+
+	while (brace) {
+		size_t len = strcspn(brace, "}");
+		auto_free char *name = util_printf("%.*s", (int)len - 1, brace + 1);
+		auto_free char *value = value_of(input, name);
+		char *more = util_printf("%s%.*s%s", line, (int)(brace - at), at, value);
+
+		free(line);
+		line = more;
+		at = brace + len + 1;
+		brace = strchr(at, '{');
+	}
+	if (line) {
+		char *whole = util_printf("%s%s", line, at);
+
+		free(line);
+		line = whole;
+	}
+	return line;
+}
+
+/*
+ * Why an action failed, in a fixed phrase: the error's own text may hold what the screen shows, or what is the operator's. Codes that are not
+ * here are of what the model wrote, and their texts are about that alone.
+ */
+static const struct {
+	enum err_code code;
+	const char *phrase;
+} phrases[] = {
+	{ERR_CONFLICT, "The action is not possible now: a mouse button or key is held already."},
+	{ERR_CANCELLED, "The action was cancelled before it was done."},
+	{ERR_PAUSED, "The action was stopped: the desktop is paused."},
+	{ERR_TIMEOUT, "The time limit was reached before this action was done."},
+	{ERR_STALE_TARGET, "Not done: the screen near the target has changed since the last screenshot. Take a new screenshot and decide again."},
+	{ERR_STALE_EPOCH, "Not done: somebody else has used the desktop since the last screenshot. Take a new screenshot and decide again."},
+	{ERR_STALE_EPISODE, "Not done: the desktop was reset since the last screenshot. Take a new screenshot and decide again."},
+	{ERR_TOO_LARGE, "The screenshots of this turn are too large together: ask for fewer of them."},
+	{ERR_JOURNAL_FULL, "The action was not done: the desktop takes no more actions."},
+	{ERR_GONE, "The action was not done: the desktop is gone."},
+	{ERR_INPUT_LOST, "The action could not be delivered to the desktop."},
+	{ERR_X_SILENT, "The desktop did not answer."},
+	{ERR_INTERNAL, "The action failed."},
+};
+
+static bool is_of_the_model(enum err_code code)
+{
+	return code == ERR_BAD_FIELD || code == ERR_UNKNOWN_FIELD || code == ERR_MISSING_FIELD || code == ERR_UNKNOWN_ACTION || code == ERR_UNKNOWN_KEY;
+}
+
+static char *bad_input(const struct anthropic_tool *tool, const struct anthropic_call *call, enum err_code code, const char *detail)
+{
+	auto_free char *line = anthropic_one_line(detail, strlen(detail), FIELD_CHARS / 2);
+	auto_free char *name = NULL;
+
+	if (!tool->is_toolset || code == ERR_UNKNOWN_ACTION)
+		return util_strdup(line);
+	name = anthropic_name(call->name, call->name_len);
+	return util_printf("invalid input for computer member '%s': %s", name, line);
+}
+
+char *anthropic_explain(const struct anthropic_tool *tool, const struct anthropic_call *call, const json_t *error)
+{
+	enum err_code code = err_from_wire(form_string(error, "code", ""));
+
+	if (is_of_the_model(code))
+		return bad_input(tool, call, code, form_string(error, "detail", ""));
+	for (size_t i = 0; i < ARRAY_LEN(phrases); i++)
+		if (phrases[i].code == code)
+			return util_strdup(phrases[i].phrase);
+	return util_strdup("The action failed.");
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Dialects: what models of other vendors send, as acts of ours, and what comes of them, as these vendors want it told.
+ *
+ * A dialect is a row of functions without I/O, state or X: the same body at the same place is always the same act. The stage's computer.c
+ * runs them. Each is in a file of its own; dialects.c has the table. Owner: session/dialects. No threads.
+ *
+ * Whose fault it is decides how it is told. What a *harness* wrote wrong (no JSON, an envelope that is none) is a refusal of `ask`, with a
+ * pointer into the body: a problem 4xx. What a *model* wrote wrong (an unknown action, a place off the screen, an unknown key) is an answer
+ * 200 in the form in which its vendor tells errors, so that the model can mend it.
+ */
+#ifndef DIALECTS_DIALECT_H
+#define DIALECTS_DIALECT_H
+
+#include "session/base/json.h"
+
+/* Where the act will be done. */
+struct dialect_place {
+	struct space space;  /* of the session: its pictures, and coordinates without a space of their own */
+	struct space native; /* the display */
+};
+
+struct dialect {
+	const char *name; /* of ?dialect=NAME */
+	const char *doc;  /* one line */
+
+	/* Recognises a body by its shape; NULL: it must be named. */
+	bool (*is)(const json_t *body);
+
+	/*
+	 * What happens to a list with a model's fault in it. False: nothing of it is done, and `refuse` is asked. True: the actions before the
+	 * fault are done, as the vendor's own loop does, and `answer` is given them with the fault as one more result, that of the action at fault.
+	 */
+	bool runs_until_fault;
+
+	/*
+	 * The body of an act (design of POST …/act) in *act, the caller's reference. A fault of the model is put into the list in the place of its
+	 * action by dialect_fault; what stands behind it is never looked at. -1 with *e is a fault of the harness.
+	 */
+	int (*ask)(const json_t *body, const struct dialect_place *place, json_t **act, struct err *e);
+
+	/*
+	 * Their JSON for the reply of that act (ok or not); the caller's reference. The results are those of the act's actions, as many as were
+	 * begun. What is sent again under an Idempotency-Key may come without its pictures: `"picture": null` where one was.
+	 */
+	json_t *(*answer)(const json_t *body, const struct dialect_place *place, const json_t *reply);
+
+	/*
+	 * Their JSON for an act that was refused with this problem object, so that nothing happened; the caller's reference. NULL, also as the
+	 * function: the problem is the harness's to see, as it is.
+	 */
+	json_t *(*refuse)(const json_t *body, const struct dialect_place *place, const json_t *problem);
+};
+
+extern const struct dialect *const dialects[];
+extern const size_t dialects_n;
+
+/*
+ * The dialect with this name, or without one (NULL) that which recognises the body. NULL with *e: ERR_BAD_FIELD at /dialect, which is the
+ * query's, or at the body's root.
+ */
+const struct dialect *dialect_find(const char *name, const json_t *body, struct err *e);
+
+/* What stands in a list of actions for one that the model wrote wrong: its code, and a text for the model. *e's path does not count. A new
+ * reference. */
+json_t *dialect_fault(const struct err *e);
+
+/* The fault that stands in this place, or NULL if it is an action: {"code","detail"}; borrowed. */
+const json_t *dialect_fault_of(const json_t *action);
+
+#endif

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The dialects, for their table (dialects.c). Owner: session/dialects.
+ */
+#ifndef DIALECTS_ROWS_H
+#define DIALECTS_ROWS_H
+
+#include "session/dialects/dialect.h"
+
+extern const struct dialect dialect_anthropic_toolset;
+extern const struct dialect dialect_anthropic_20251124;
+extern const struct dialect dialect_anthropic_20250124;
+extern const struct dialect dialect_anthropic_20241022;
+
+#endif

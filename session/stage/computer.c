@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Calls in a dialect. While such a call runs, its body is that of the act (so that turns, guard, journal and observation need not know), what was
+ * sent is in `sent` (which an Idempotency-Key is for), and `tell` puts the answer into the dialect.
+ */
+#include "session/stage/computer.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "session/base/json_text.h"
+#include "session/base/limits.h"
+#include "session/base/problem.h"
+#include "session/base/util.h"
+#include "session/dialects/dialect.h"
+#include "session/stage/batch.h"
+#include "session/stage/keyed.h"
+
+/* One such call; on the stack of its coroutine. */
+struct computer {
+	const struct dialect *dialect;
+	struct dialect_place place;
+	json_t *body;  /* as it was sent */
+	json_t *act;
+	json_t *fault; /* a result, in the place where the list was cut; or NULL */
+};
+
+static json_t *tell(const struct call *call, int *status, const json_t *value)
+{
+	const struct computer *computer = call->tell_arg;
+	const struct dialect *dialect = computer->dialect;
+	json_t *told = NULL;
+
+	if (*status == 200)
+		return dialect->answer(computer->body, &computer->place, value);
+	if (dialect->refuse)
+		told = dialect->refuse(computer->body, &computer->place, value);
+	if (told) {
+		*status = 200;
+		return told;
+	}
+	/* Its pointers are into the act, which the caller has not written. */
+	told = json_copy((json_t *)(uintptr_t)value);
+	(void)json_object_del(told, "pointer");
+	(void)json_object_del(told, "errors");
+	return told;
+}
+
+/* The action that a fault is of, or the list's length when it is of none of them. */
+static size_t index_of(const struct err *e, size_t n)
+{
+	static const char LIST[] = "/actions/";
+	size_t i = n;
+
+	if (strncmp(e->path, LIST, strlen(LIST)) == 0)
+		i = strtoul(e->path + strlen(LIST), NULL, 10);
+	return i < n ? i : n;
+}
+
+/* The dialect's own fault, put into the list. False when there is none. */
+static bool find_marked(const json_t *actions, struct err *e)
+{
+	const json_t *action;
+	size_t i;
+
+	json_array_foreach(actions, i, action) {
+		const json_t *fault = dialect_fault_of(action);
+		char path[32];
+
+		if (!fault)
+			continue;
+		(void)snprintf(path, sizeof(path), "/actions/%zu", i);
+		(void)err_set(e, err_from_wire(form_string(fault, "code", "")), path, "%s", form_string(fault, "detail", ""));
+		return true;
+	}
+	return false;
+}
+
+static void cut(json_t *actions, size_t n)
+{
+	while (json_array_size(actions) > n)
+		(void)json_array_remove(actions, json_array_size(actions) - 1);
+}
+
+/* What the rows of the actions find in the list. */
+static int check_act(const struct stage *stage, const json_t *act, struct err *e)
+{
+	struct batch *batch = util_zalloc(sizeof(*batch));
+	struct faults faults = {.list = e, .max = 1};
+	size_t len;
+	auto_free char *text = json_text(act, &len);
+	int rc = batch_read(batch, text, len, stage->sets, stage->n_sets, stage->space, stage->ends.native, &faults);
+
+	if (rc == 0)
+		batch_free(batch);
+	free(batch);
+	return rc;
+}
+
+/* The model's fault that comes first; the list ends before it. False when there is none. */
+static bool cut_at_fault(const struct stage *stage, json_t *act, size_t *at, struct err *e)
+{
+	json_t *actions = json_object_get(act, "actions");
+	struct err found;
+	bool is_marked = find_marked(actions, e);
+
+	*at = json_array_size(actions);
+	if (is_marked) {
+		*at = index_of(e, *at);
+		cut(actions, *at);
+	}
+	if (check_act(stage, act, &found) == 0)
+		return is_marked;
+	*e = found;
+	*at = index_of(e, *at);
+	cut(actions, *at);
+	return true;
+}
+
+static json_t *result_of(const struct call *call, const struct err *e)
+{
+	return json_pack("{s:b,s:i,s:o}", "ok", 0, "elapsed_ms", 0, "error", problem_create(e, call->request_id));
+}
+
+/* Nothing of the list is good: there is nothing to wait for and nothing to do. */
+static void answer_fault(const struct stage *stage, struct call *call, struct computer *computer)
+{
+	json_auto_t *reply = json_pack("{s:b,s:i,s:[O],s:o,s:o,s:o}", "ok", 0, "done", 0, "results", computer->fault, "at", stage_at(stage, 0), "space",
+	                               space_json(stage->space), "native", space_json(stage->ends.native));
+
+	call->counts = json_pack("{s:b,s:{}}", "ok", 0, "actions");
+	call_reply_json(call, 200, NULL, reply);
+}
+
+static void run_act(struct stage *stage, struct call *call, struct computer *computer)
+{
+	char *sent = call->body;
+	size_t sent_len = call->body_len;
+
+	call->sent = sent;
+	call->sent_len = sent_len;
+	call->fault = computer->fault;
+	call->body = json_text(computer->act, &call->body_len);
+	keyed_act(stage, call);
+	free(call->body);
+	call->body = sent;
+	call->body_len = sent_len;
+	call->fault = NULL;
+	call->sent = NULL;
+}
+
+static void run(struct stage *stage, struct call *call, struct computer *computer)
+{
+	struct err e;
+	size_t at;
+
+	if (!cut_at_fault(stage, computer->act, &at, &e)) {
+		run_act(stage, call, computer);
+		return;
+	}
+	if (!computer->dialect->runs_until_fault) {
+		call_refuse(call, &e);
+		return;
+	}
+	computer->fault = result_of(call, &e);
+	if (at == 0)
+		answer_fault(stage, call, computer);
+	else
+		run_act(stage, call, computer);
+}
+
+static int begin(const struct call *call, struct computer *computer, struct err *e)
+{
+	const json_t *name = json_object_get(call->query, "dialect");
+
+	if (json_parse(call->body ? call->body : "", call->body_len, &computer->body, e) < 0)
+		return -1;
+	computer->dialect = dialect_find(json_string_value(name), computer->body, e);
+	return computer->dialect ? computer->dialect->ask(computer->body, &computer->place, &computer->act, e) : -1;
+}
+
+void computer_call(struct stage *stage, struct call *call)
+{
+	struct computer computer = {.place = {stage->space, stage->ends.native}};
+	struct err e;
+
+	if (begin(call, &computer, &e) < 0) {
+		call_refuse(call, &e);
+	} else {
+		call->tell = tell;
+		call->tell_arg = &computer;
+		call->dialect = computer.dialect->name;
+		run(stage, call, &computer);
+		call->tell = NULL;
+		call->dialect = NULL;
+	}
+	json_decref(computer.fault);
+	json_decref(computer.act);
+	json_decref(computer.body);
+}
