@@ -88,7 +88,7 @@ static const struct said about_said[] = {
 	 "{\"name\":\"glovebox\",\"version\":\"0.1.0\",\"api\":\"v1\",\"limits\":{\"actions\":256},\"spec\":{\"type\":\"object\"}"
 	 ",\"change\":{\"type\":\"object\"},\"errors\":[{\"code\":\"busy\",\"status\":429,\"fix\":\"later\",\"title\":\"Too many "
 	 "calls are waiting\"}],\"routes\":[{\"method\":\"GET\",\"path\":\"/livez\",\"roles\":[],\"doc\":\"200 while the server "
-	 "answers at all\"}],\"openapi\":\"/openapi.json\",\"key\":null}"},
+	 "answers at all\",\"query\":null}],\"openapi\":\"/openapi.json\",\"key\":null}"},
 };
 const struct operation op_about = {
 	.id = "getAbout",
@@ -123,7 +123,7 @@ const struct operation op_images = {
 
 static const struct said trade_code_said[] = {
 	{200, "application/json", "Traded", NULL, "the token",
-	 "{\"token\":\"gb_oper_4f6b\",\"role\":\"operator\",\"expires_in_s\":43200}"},
+	 "{\"token\":\"gbo_4f6b…\",\"role\":\"operator\",\"expires_in_s\":43200}"},
 };
 const struct operation op_trade_code = {
 	.id = "tradeCode",

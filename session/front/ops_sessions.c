@@ -12,7 +12,7 @@
 	"\"in_force\":[\"memory\",\"pids\",\"cpu\",\"disk\",\"swap_off\",\"freeze\",\"seccomp\"],\"missing\":[]},\"not_in_force\":[" \
 	"\"approval.mode\"],\"links\":{\"self\":\"/v1/sessions/s4v6kq2mzx7hw3pd\",\"act\":\"/v1/sessions/s4v6kq2mzx7hw3pd/act\"}" \
 	",\"created_at\":\"2026-11-30T12:00:00Z\",\"expires_at\":\"2026-11-30T13:00:00Z\",\"idle_s\":900"
-#define EXAMPLE_TOKENS ",\"tokens\":{\"agent\":\"gb_agen_1c9e\",\"viewer\":\"gb_view_77ab\",\"controller\":\"gb_cont_03d2\"}"
+#define EXAMPLE_TOKENS ",\"tokens\":{\"agent\":\"gba_1c9e…\",\"viewer\":\"gbv_77ab…\",\"controller\":\"gbc_03d2…\"}"
 static const struct parameter list_query[] = {
 	{"state", "string", "states, with commas between them: starting ready paused ending ended failed", "ready,paused"},
 	{"owner", "string", "name of the key that made them", "operator"},

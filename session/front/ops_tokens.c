@@ -6,7 +6,7 @@
 static const struct said make_token_said[] = {
 	{201, "application/json", "NewToken", NULL, "the token, with its text",
 	 "{\"id\":\"t8f2c41d\",\"role\":\"agent\",\"name\":\"run 7\",\"created_at\":\"2026-11-30T12:00:00Z\",\"expires_at\":\"2026-11-30T13:00:00Z\","
-	 "\"token\":\"gb_agen_1c9e\"}"},
+	 "\"token\":\"gba_1c9e…\"}"},
 };
 const struct operation op_make_token = {
 	.id = "createToken",

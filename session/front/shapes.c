@@ -50,7 +50,7 @@ static const struct member route_row[] = {
 	{"path", "string", "with names in braces"},
 	{"roles", "Role[]", "whose tokens may; none: it needs no token"},
 	{"doc", "string", "what it does"},
-	{"query?", "string", "the parameters that it takes"},
+	{"query", "string|null", "the parameters that it takes"},
 };
 static const struct member key_members[] = {
 	{"name", "string", "owner of its sessions"},
