@@ -2,6 +2,7 @@
 /* Drags. */
 #include "input/drag.h"
 
+#include <string.h>
 #include <sys/param.h>
 #include <xcb/xfixes.h>
 
@@ -87,14 +88,23 @@ static int look(const struct drags *drags, uint64_t *frame, struct err *e)
 	return drags->ops->look ? drags->ops->look(drags->ops->arg, frame, e) : 0;
 }
 
-/* How long after the start a drag between windows may still begin: longer where nothing has been drawn since. */
+/* Something that may be an answer has been drawn since the start: clocks, titles and what moves elsewhere are none. */
+static bool is_answered(const struct drags *drags)
+{
+	const struct rect *way = &drags->way;
+	const struct rect near = {way->x - DRAG_NEAR_PX, way->y - DRAG_NEAR_PX, way->width + 2 * DRAG_NEAR_PX, way->height + 2 * DRAG_NEAR_PX};
+
+	return !drags->ops->changed || !drags->started_ms || drags->ops->changed(drags->ops->arg, near, drags->started_frame);
+}
+
+/* How long after the start a drag between windows may still begin: longer where nothing answers it yet. */
 static int read_patience(const struct drags *drags, int64_t *patience_ms, struct err *e)
 {
 	uint64_t frame;
 
 	if (look(drags, &frame, e) < 0)
 		return -1;
-	*patience_ms = drags->ops->look && drags->started_ms && frame == drags->started_frame ? DRAG_LATE_MS : DRAG_BEGIN_MS;
+	*patience_ms = is_answered(drags) ? DRAG_BEGIN_MS : DRAG_LATE_MS;
 	return 0;
 }
 
@@ -119,13 +129,53 @@ static int wait_until(int64_t until_ms, struct err *e)
 	return until_ms > util_now_ms() ? co_wait_until(until_ms, e) : 0;
 }
 
-/* A drag between windows: source and target hear where the pointer is, some times, and tell each other what comes of it. */
-static int wait_target(struct drags *drags, const struct end *end, int64_t until_ms, struct err *e)
+/* The pointer has the shape by which a source tells that nothing takes what is dragged: GTK's name, that of most themes, those of Qt. */
+static int is_refused(struct drags *drags, bool *refused, struct err *e)
 {
+	static const char *const names[] = {"dnd-none", "no-drop", "dnd-no-drop", "not-allowed", "forbidden"};
+	struct xconn *x = drags->pointer->x;
+	auto_free void *reply = NULL;
+	const xcb_xfixes_get_cursor_image_and_name_reply_t *cursor;
+
+	if (xconn_reply(x, xcb_xfixes_get_cursor_image_and_name(x->xcb).sequence, &reply, e) < 0)
+		return -1;
+	cursor = reply;
+	*refused = false;
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		*refused |= strlen(names[i]) == cursor->nbytes &&
+		            memcmp(names[i], xcb_xfixes_get_cursor_image_and_name_name(cursor), cursor->nbytes) == 0;
+	return 0;
+}
+
+/* Nudges once more, and again while nothing takes it and something still may. */
+static int wait_taken(struct drags *drags, const struct end *end, int64_t until_ms, struct err *e)
+{
+	int64_t pause_ms = DRAG_NUDGE_MS;
+	bool refused;
+
+	if (is_refused(drags, &refused, e) < 0)
+		return -1;
+	while (refused && util_now_ms() < until_ms) {
+		if (nudge(drags, end, e) < 0 || ask(drags, end->at, e) < 0 || co_wait_until(MIN(util_now_ms() + pause_ms, until_ms), e) < 0 ||
+		    is_refused(drags, &refused, e) < 0)
+			return -1;
+		pause_ms *= 2;
+	}
+	return 0;
+}
+
+/* A drag between windows: source and target hear where the pointer is, some times, and tell each other what comes of it. */
+static int wait_target(struct drags *drags, const struct end *end, int64_t busy_ms, struct err *e)
+{
+	int64_t until_ms = MIN(MAX(end->end_ms, drags->begun_ms + DRAG_TARGET_MS + busy_ms), end->deadline_ms);
+	int64_t taken_ms = MIN(drags->begun_ms + DRAG_REFUSED_MS + busy_ms, end->deadline_ms);
+
 	for (int turns = TARGET_TURNS; turns > 0; turns--)
 		if (nudge(drags, end, e) < 0 || ask(drags, end->at, e) < 0 ||
 		    wait_until(util_now_ms() + (until_ms - util_now_ms()) / turns, e) < 0)
 			return -1;
+	if (wait_taken(drags, end, taken_ms, e) < 0)
+		return -1;
 	return ask(drags, end->press, e);
 }
 
@@ -139,9 +189,7 @@ static int rest(struct drags *drags, const struct end *end, struct err *e)
 	busy_ms = MIN(DRAG_BUSY_FACTOR * (util_now_ms() - asked_ms), DRAG_BUSY_MS);
 	if (drags->n_begun == drags->n_before && wait_begun(drags, end, busy_ms, e) < 0)
 		return -1;
-	if (drags->n_begun == drags->n_before)
-		return 0;
-	return wait_target(drags, end, MIN(MAX(end->end_ms, drags->begun_ms + DRAG_TARGET_MS + busy_ms), end->deadline_ms), e);
+	return drags->n_begun == drags->n_before ? 0 : wait_target(drags, end, busy_ms, e);
 }
 
 static struct pointer_point pixel_before(struct pointer_point from, struct pointer_point at)
@@ -160,11 +208,27 @@ void drag_note_press(struct drags *drags)
 {
 	drags->n_before = drags->n_begun;
 	drags->started_ms = 0;
+	drags->way = (struct rect){0};
+}
+
+/* The way goes on to here. */
+static void note_way(struct drags *drags, struct pointer_point at)
+{
+	struct rect *way = &drags->way;
+	struct pointer_point from = press_of(drags);
+	int left, top;
+
+	if (way->width == 0)
+		*way = (struct rect){from.x_px, from.y_px, 1, 1};
+	left = MIN(way->x, at.x_px);
+	top = MIN(way->y, at.y_px);
+	*way = (struct rect){left, top, MAX(way->x + way->width, at.x_px + 1) - left, MAX(way->y + way->height, at.y_px + 1) - top};
 }
 
 /* The window knows that this is no click before the pointer goes on. */
 int drag_see(struct drags *drags, struct pointer_point at, struct err *e)
 {
+	note_way(drags, at);
 	if (drags->started_ms || motion_distance(press_of(drags), at) < DRAG_START_PX)
 		return 0;
 	if (ask(drags, press_of(drags), e) < 0 || look(drags, &drags->started_frame, e) < 0)

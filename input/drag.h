@@ -17,10 +17,12 @@
 
 #define DRAG_START_PX 16  /* from the press: beyond what any toolkit takes for a click */
 #define DRAG_BEGIN_MS 150 /* from then on, for an app to begin a drag between windows: browsers ask their page first (10 to 55 ms) */
-#define DRAG_LATE_MS 1000 /* the same where nothing has been drawn since: a page that is slow to hear of it shows nothing yet */
+#define DRAG_LATE_MS 1500 /* the same where nothing has been drawn near the drag since: a page that is slow to hear of it shows nothing yet */
+#define DRAG_NEAR_PX 64   /* what is near: so far from where the pointer was */
 #define DRAG_NUDGE_MS 25  /* to the second nudge; to each later one twice as long */
 #define DRAG_TARGET_MS 500 /* from its begin, for a target to answer, which may have to ask its page, too */
-/* A busy machine gives both as many times more what an answer takes, at most DRAG_BUSY_MS. */
+#define DRAG_REFUSED_MS 2000 /* the same while the pointer says that nothing takes it: a page that is slow to answer has not taken it yet */
+/* A busy machine gives all of them as many times more what an answer takes, at most DRAG_BUSY_MS. */
 #define DRAG_BUSY_FACTOR 8
 #define DRAG_BUSY_MS 2000
 
@@ -37,6 +39,7 @@ struct drags {
 	int64_t begun_ms;      /* when the last one began */
 	int64_t started_ms;    /* the pointer was DRAG_START_PX from the press, and the window there knew it; 0: not yet */
 	uint64_t started_frame; /* what was on the screen then */
+	struct rect way;        /* covers where the pointer was since the press */
 };
 
 struct drag_path {

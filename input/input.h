@@ -7,17 +7,20 @@
 #define INPUT_INPUT_H
 
 #include "session/base/action.h"
+#include "session/base/space.h"
 #include "session/base/xconn.h"
 
 struct input;
 
-/* What the stage lends: hands do not see. */
+/* What the stage lends, all of it or nothing: hands do not see. */
 struct input_ops {
 	/* Takes in what was drawn until now; *frame has grown if that was anything since the last look. */
 	int (*look)(void *arg, uint64_t *frame, struct err *e);
 	/* Waits until nothing was drawn for quiet_ms, counted from since_ms at the earliest (0: from now), at most until deadline_ms; then *is_quiet is
 	 * false, and 0 is returned all the same. */
 	int (*wait_quiet)(void *arg, int quiet_ms, int64_t since_ms, int64_t deadline_ms, bool *is_quiet, struct err *e);
+	/* As of the last look: something was drawn on or close to the rectangle (native pixels) in a later frame than `since`, other than by blinking. */
+	bool (*changed)(void *arg, struct rect rect, uint64_t since);
 	void *arg;
 };
 

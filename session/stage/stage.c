@@ -206,12 +206,17 @@ static int wait_quiet(void *arg, int quiet_ms, int64_t since_ms, int64_t deadlin
 	return display_settle(((struct stage *)arg)->display, &quiet, deadline_ms, is_quiet, e);
 }
 
+static bool changed(void *arg, struct rect rect, uint64_t since)
+{
+	return display_changed(((struct stage *)arg)->display, rect, since);
+}
+
 static int open_parts(struct stage *stage, struct err *e)
 {
 	int64_t deadline_ms = util_now_ms() + LIMIT_START_MS;
 	const struct apps_ops ops = {
 		.init_gone = on_init_gone, .arg = stage, .exec_ms = form_int(json_object_get(stage->spec, "limits"), "exec_ms", 0)};
-	const struct input_ops input_ops = {.look = look, .wait_quiet = wait_quiet, .arg = stage};
+	const struct input_ops input_ops = {.look = look, .wait_quiet = wait_quiet, .changed = changed, .arg = stage};
 
 	if (open_display(stage, deadline_ms, e) < 0 || display_create(&stage->display, &stage->x, stage->ends.native, e) < 0 ||
 	    display_wait_ready(stage->display, deadline_ms, e) < 0 || input_create(&stage->input, &stage->x, &input_ops, e) < 0)

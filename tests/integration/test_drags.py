@@ -108,6 +108,26 @@ def test_drag_and_drop_under_load(make_session):
             wait_title(session, f"{n} whole")
 
 
+# The same page, slow to hear of a press and to answer what comes over it, while something turns elsewhere in it.
+SLOW = DROP + """<style>@keyframes turn { to { transform: rotate(360deg) } }</style>
+<div style="left: 900px; top: 100px; background: #ddd; animation: turn 1s linear infinite"></div>
+<script>
+	const work = ms => { for (const until = performance.now() + ms; performance.now() < until;); }
+	document.addEventListener("mousedown", () => work(400))
+	document.addEventListener("dragenter", () => work(900), {once: true})
+</script>"""
+
+
+@pytest.mark.parametrize("way", [by_action(), by_single_actions])
+def test_a_slow_page_in_which_something_moves(make_session, way):
+    """What is drawn elsewhere is no answer to the drag."""
+    session = make_session("desktop")
+    show(session, SLOW)
+    source, target = (tuple(centre(find(session, colour)).values()) for colour in (YELLOW, GREEN))
+    session.act(*way([source, target]))
+    wait_title(session, "1 whole")
+
+
 @pytest.mark.parametrize("browser", ["firefox", "chromium"])
 def test_a_list_in_a_page(make_session, browser):
     """Each item that the pointer comes over makes room."""
