@@ -105,6 +105,25 @@ static bool cancels(struct bridge *bridge, const struct message *message)
 	return true;
 }
 
+/* Lets the client in, if it is not yet. What cannot be done now is answered so. */
+static bool opens(struct bridge *bridge, const struct message *message)
+{
+	struct err e = {0};
+
+	if (bridge->is_open || strcmp(message->method, "server/discover") == 0)
+		return true;
+	bridge->is_open = bridge->door->open(bridge->door->arg, &bridge->token, &e) == 0;
+	if (bridge->is_open)
+		return true;
+	log_error("%s", e.msg);
+	if (message->kind == MESSAGE_REQUEST) {
+		json_auto_t *error = message_error(message->id, MCP_INTERNAL_ERROR, e.msg, NULL);
+
+		bridge_emit(bridge, error);
+	}
+	return false;
+}
+
 static void take_message(struct bridge *bridge, const char *text, size_t len)
 {
 	struct err e = {0};
@@ -116,7 +135,7 @@ static void take_message(struct bridge *bridge, const char *text, size_t len)
 		return;
 	}
 	message = message_read(json);
-	if (cancels(bridge, &message)) {
+	if (cancels(bridge, &message) || !opens(bridge, &message)) {
 		json_decref(json);
 	} else if (message.kind == MESSAGE_REQUEST && bridge->n_posts >= LIMIT_MCP_CALLS) {
 		auto_free char *why = util_printf("%d requests run already", LIMIT_MCP_CALLS);
@@ -177,7 +196,7 @@ static void turn(struct bridge *bridge, int signals_fd, int wait_ms)
 	unsigned int n = 1;
 	int running;
 
-	wait_ms = keep_turn(bridge->keep, bridge->multi, wait_ms);
+	wait_ms = keep_turn(&bridge->door->keep, bridge->multi, wait_ms);
 	if (reads)
 		fds[n++] = (struct curl_waitfd){.fd = bridge->in_fd, .events = CURL_WAIT_POLLIN};
 	if (bridge->out.len > 0)
@@ -241,9 +260,10 @@ static int watch_signals(struct err *e)
 	return fd < 0 ? err_sys(e, "signals cannot be watched") : fd;
 }
 
-int bridge_run(const struct client *client, const char *token, struct keep *keep, int in_fd, int out_fd, struct err *e)
+int bridge_run(const struct client *client, struct bridge_door *door, int in_fd, int out_fd, struct err *e)
 {
-	struct bridge bridge = {.client = client, .token = token, .keep = keep, .in_fd = in_fd, .out_fd = out_fd, .tools = json_object()};
+	struct bridge bridge = {
+		.client = client, .token = client->token, .door = door, .in_fd = in_fd, .out_fd = out_fd, .tools = json_object()};
 	auto_fd signals_fd = watch_signals(e);
 
 	if (signals_fd < 0)
@@ -254,7 +274,7 @@ int bridge_run(const struct client *client, const char *token, struct keep *keep
 	carry(&bridge, signals_fd);
 	while (bridge.posts)
 		post_drop(bridge.posts);
-	keep_finish(keep);
+	keep_finish(&door->keep);
 	post_goodbye(&bridge);
 	curl_multi_cleanup(bridge.multi);
 	buffer_finish(&bridge.in);

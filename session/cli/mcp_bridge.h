@@ -18,11 +18,24 @@
 
 struct post;
 
+/* What the client is let into. */
+struct bridge_door {
+	/*
+	 * Called before the first message that is more than server/discover, which clients use to try a server that they then start anew:
+	 * 0 with the token that opens what the client may use, valid until bridge_run returns; or -1, and the next message tries again.
+	 * It may set keep, which is served from then on.
+	 */
+	int (*open)(void *arg, const char **token, struct err *e);
+	void *arg;
+	struct keep keep;
+};
+
 struct bridge {
 	const struct client *client; /* where the server is; borrowed */
-	const char *token;           /* what opens it; borrowed */
+	const char *token;           /* what opens it: the client's own until the door is open; borrowed */
+	struct bridge_door *door;    /* borrowed */
+	bool is_open;
 	int in_fd, out_fd;
-	struct keep *keep;           /* borrowed */
 	void *multi;                 /* the transfers */
 	struct buffer in, out;       /* of lines: read and not taken, made and not written */
 	bool skips;                  /* the line that comes is longer than is allowed, and passed over */
@@ -36,9 +49,9 @@ struct bridge {
 
 /*
  * Carries messages until the client has left (end of input, nobody who reads the output) or SIGTERM, SIGINT or SIGHUP comes; what is under
- * way at the end of input has LIMIT_MCP_END_MS to be answered. `keep` is served meanwhile. ERR_INTERNAL when this machine does not give what it takes.
+ * way at the end of input has LIMIT_MCP_END_MS to be answered. ERR_INTERNAL when this machine does not give what it takes.
  */
-int bridge_run(const struct client *client, const char *token, struct keep *keep, int in_fd, int out_fd, struct err *e);
+int bridge_run(const struct client *client, struct bridge_door *door, int in_fd, int out_fd, struct err *e);
 
 /* A message to the client (mcp_bridge.c): compact JSON, or its text as the server sent it. */
 void bridge_emit(struct bridge *bridge, const json_t *message);

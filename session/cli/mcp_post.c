@@ -370,7 +370,7 @@ void post_reap(struct bridge *bridge)
 		CURL *curl = done->easy_handle;
 		struct post *post = NULL;
 
-		if (done->msg != CURLMSG_DONE || keep_done(bridge->keep, curl, (int)code))
+		if (done->msg != CURLMSG_DONE || keep_done(&bridge->door->keep, curl, (int)code))
 			continue;
 		curl_easy_getinfo(curl, CURLINFO_PRIVATE, &post);
 		curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &post->status);

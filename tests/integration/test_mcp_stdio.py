@@ -574,14 +574,52 @@ def test_wrong_usage(connect, tmp_path):
         assert (done.returncode, done.stdout) == (status, b""), done
         return done.stderr.decode()
 
-    server, _ = connect(lambda seen: seen.send(404, b'{"code": "not_found", "detail": "there is no such session"}', "application/problem+json"))
     assert "give one of them" in run("mcp", "--new", "--session", "s1", status=2)
     assert "--image says what a session is like that --new makes" in run("mcp", "--image", "minimal", status=2)
     assert "standard input is the client's" in run("mcp", "--new", "--spec", "-", status=2)
+    assert "an id has lower-case letters and digits" in run("mcp", "--session", "../x", status=2)
+    assert "--size takes WIDTHxHEIGHT" in run("mcp", "--new", "--size", "big", status=2)
     assert "cannot be used" in run("mcp", status=2, GLOVEBOX_TOKEN_FILE="/nonexistent")
-    assert "there is no such session" in run("--json", "mcp", "--session", "s1", status=1, GLOVEBOX_SERVER=server.url)
-    assert "there is no such session" in run("mcp", "--new", status=1, GLOVEBOX_SERVER=server.url)
-    assert "no answer from" in run("mcp", "--new", status=3, GLOVEBOX_SERVER="http://127.0.0.1:1")
+
+
+@pytest.mark.parametrize("words", [["--session", "s1"], ["--new"]])
+def test_what_cannot_be_opened_is_answered_and_tried_again(connect, words):
+    good = []
+
+    def answer(seen):
+        if seen.path == "/mcp":
+            legacy_server(seen)
+        elif not good and seen.method != "DELETE":
+            seen.send(429, b'{"code": "quota_exceeded", "detail": "no more than 1 session"}', "application/problem+json")
+        else:
+            seen.send(201, b'{"id": "x1", "token": "other", "tokens": {"agent": "other"}}')
+
+    server, lines = connect(answer, *words)
+    assert lines.ask(hello())["error"] == {"code": -32603, "message": "no more than 1 session"}
+    lines.send(notification("notifications/initialized"))
+    until(lambda: lines.stderr.count(b"no more than 1 session") == 2)
+    good.append(True)
+    lines.start()
+    assert lines.close() == []
+    path = "/v1/sessions/x1" if words == ["--new"] else "/v1/sessions/s1/tokens/x1"
+    assert [(seen.method, seen.path) for seen in server.seen][-2:] == [("DELETE", "/mcp"), ("DELETE", path)]
+
+
+def test_the_token_of_an_agent_opens_its_own_session(connect):
+    def answer(seen):
+        if seen.path == "/v1/sessions/s1/tokens":
+            seen.send(403, b'{"code": "forbidden", "detail": "a token of the role agent may not do this"}', "application/problem+json")
+        elif seen.path == "/v1/sessions/s1":
+            seen.send(200, b'{"id": "s1"}')
+        else:
+            legacy_server(seen)
+
+    server, lines = connect(answer, "--session", "s1")
+    lines.start()
+    assert lines.close() == []
+    assert {seen.headers["Authorization"] for seen in server.seen} == {f"Bearer {TOKEN}"}
+    assert [(seen.method, seen.path) for seen in server.seen] == [
+        ("POST", "/v1/sessions/s1/tokens"), ("GET", "/v1/sessions/s1"), ("POST", "/mcp"), ("POST", "/mcp"), ("DELETE", "/mcp")]
 
 
 def maker(times, made):
@@ -599,13 +637,16 @@ def maker(times, made):
 
 
 def test_new_makes_a_session_and_ends_it(connect):
+    """It is made with the first message that is more than a try."""
     made = []
     server, lines = connect(maker({"ttl_s": 3600, "idle_s": 900}, made), "--new", "--image", "minimal", "--app", "terminal", "--label", "a=b")
+    lines.ask(modern("try", "server/discover"))
+    assert made == []
     lines.start()
     lines.close()
     assert made == [{"image": "minimal", "apps": ["terminal"], "labels": {"a": "b"}}]
     assert [(seen.method, seen.path, seen.headers["Authorization"]) for seen in server.seen] == [
-        ("POST", "/v1/sessions", f"Bearer {TOKEN}"), ("POST", "/mcp", "Bearer agents-token"), ("POST", "/mcp", "Bearer agents-token"),
+        ("POST", "/mcp", f"Bearer {TOKEN}"), ("POST", "/v1/sessions", f"Bearer {TOKEN}"), ("POST", "/mcp", "Bearer agents-token"), ("POST", "/mcp", "Bearer agents-token"),
         ("DELETE", "/mcp", "Bearer agents-token"), ("DELETE", "/v1/sessions/s1", f"Bearer {TOKEN}")]
 
 
@@ -614,6 +655,7 @@ def test_a_new_session_lives_as_long_as_its_client(connect, words, body):
     """Its times are said again when a third of the shorter one is over, but for those that the user gave."""
     made = []
     server, lines = connect(maker({"ttl_s": 2, "idle_s": 1}, made), "--new", *words)
+    lines.start()
     kept = until(lambda: [seen for seen in server.seen if seen.method == "PATCH"][1:])[0]
     assert (kept.path, kept.message, kept.headers["Authorization"]) == ("/v1/sessions/s1", body, f"Bearer {TOKEN}")
     made.append("refuse")
