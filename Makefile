@@ -1,6 +1,6 @@
 # Glovebox. `make` builds without root; `sudo make run` and `sudo make check` set everything up first.
 # `make install` puts what was built under DESTDIR/PREFIX, `make dist` makes build/glovebox-VERSION.tar.gz.
-# MODE = release | debug | asan | ubsan
+# MODE = release | debug | asan | ubsan | fuzz (which needs CC=clang)
 
 MODE   ?= release
 STATE  ?= /var/lib/glovebox
@@ -22,6 +22,7 @@ OPT_release := -O2 -g -D_FORTIFY_SOURCE=3
 OPT_debug   := -O1 -g -D_FORTIFY_SOURCE=3
 OPT_asan    := -O1 -g -fsanitize=address,undefined -fno-omit-frame-pointer -DCONFINE_SANITIZER
 OPT_ubsan   := -O1 -g -fsanitize=undefined -fno-sanitize-recover -DCONFINE_SANITIZER
+OPT_fuzz    := -O1 -g -fsanitize=address,undefined,fuzzer-no-link -fno-sanitize-recover -fno-omit-frame-pointer -DCONFINE_SANITIZER
 
 PKGS := jansson libseccomp libmicrohttpd libpng libdeflate libturbojpeg libwebp x11 x11-xcb xtst xcb xcb-xtest xcb-shm xcb-damage \
         xcb-xfixes xcb-res xcb-xkb xcb-xinput xkbcommon sqlite3 libcurl gnutls
@@ -121,7 +122,19 @@ $(foreach p,$(PERF_MAINS),$(eval $(call PERF_PROGRAM,$(p))))
 
 bench-programs: $(PERF)
 
-unit-programs: $(UNIT) $(XTESTS)
+# Fuzz targets, tests/fuzz/fuzz_NAME.c, linked as tests are: fuzzers with MODE=fuzz, else programs that run what they are given.
+FUZZ := $(patsubst tests/%.c,$(B)/%,$(wildcard tests/fuzz/fuzz_*.c))
+define FUZZ_PROGRAM
+$(B)/$(1): $(B)/tests/$(1).o $(call without_main,$(call objs,$(call test_dirs,$(1)))) $(if $(filter fuzz,$(MODE)),,$(B)/tests/fuzz/replay.o) $(B)/libbase.a
+	@mkdir -p $$(@D)
+	@echo "  LINK  $(1)"
+	@$$(CC) $$(LDFLAGS) $(if $(filter fuzz,$(MODE)),-fsanitize=fuzzer) -o $$@ $$^ $$(shell pkg-config --libs $(PKGS))
+endef
+$(foreach t,$(FUZZ),$(eval $(call FUZZ_PROGRAM,$(t:$(B)/%=%))))
+
+fuzz: $(FUZZ)
+
+unit-programs: $(UNIT) $(XTESTS) $(FUZZ)
 
 unit: unit-programs
 	@for t in $(UNIT); do $$t || exit 1; done
@@ -156,6 +169,6 @@ dist:
 clean:
 	rm -rf build build-*
 
-.PHONY: all bench-programs unit unit-programs xtests run check check-host bench install uninstall dist clean
+.PHONY: all bench-programs fuzz unit unit-programs xtests run check check-host bench install uninstall dist clean
 .DELETE_ON_ERROR:
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

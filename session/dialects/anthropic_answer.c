@@ -99,7 +99,7 @@ static json_t *tell(struct telling *t, const struct anthropic_call *call, bool i
 	rc = anthropic_read(t->tool, call, &t->place, &step, &ignored);
 	/* A picture in the middle of a turn has two actions of its own: it is waited for, and taken. */
 	bad = take_results(t, rc < 0 ? 1 : json_array_size(step.acts) + (step.look && !is_last ? 2 : 0), &last);
-	if (!bad) {
+	if (rc == 0 && !bad) {
 		told = tell_done(t, call, &step, last, is_last);
 	} else {
 		auto_free char *why = anthropic_explain(t->tool, call, json_object_get(bad, "error"));

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* links: session/dialects session/stage session/journal display input apps */
+/*
+ * All dialects. The input is JSON: a body, or {"body","reply"} as in tests/dialects. Whatever it is, an act that is asked is one of ours but for
+ * its actions, the same each time; and what is answered is JSON whose errors are text that a vendor takes.
+ */
+#include "tests/fuzz/fuzz.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "display/display.h"
+#include "input/input.h"
+#include "session/base/json.h"
+#include "session/base/limits.h"
+#include "session/base/util.h"
+#include "session/dialects/dialect.h"
+#include "session/stage/batch.h"
+#include "session/stage/rows.h"
+
+#define ERROR_CHARS 4096
+
+static const struct dialect_place places[] = {{{1280, 800}, {1280, 800}}, {{640, 400}, {1920, 1080}}, {{4096, 2160}, {4096, 2160}}, {{1, 1}, {64, 64}}};
+
+static void insist(bool holds, const struct dialect *dialect, const char *what)
+{
+	if (!holds)
+		DIE("%s: %s", dialect->name, what);
+}
+
+/* How many actions stand before the first fault. */
+static size_t cut_at_fault(json_t *actions)
+{
+	size_t n = 0;
+
+	while (n < json_array_size(actions) && !dialect_fault_of(json_array_get(actions, n)))
+		n++;
+	while (json_array_size(actions) > n)
+		(void)json_array_remove(actions, json_array_size(actions) - 1);
+	return n;
+}
+
+/* What is wrong with an act is wrong with an action of it, which is the model's. */
+static void check_act(const struct dialect *dialect, const json_t *act, const struct dialect_place *place)
+{
+	static const char LIST[] = "/actions/";
+	const struct action_set joined[] = {{display_rows, display_n_rows, NULL}, {input_rows, input_n_rows, NULL}, {rows_own, rows_n_own, NULL}};
+	static struct batch batch;
+	struct err e = {.code = ERR_NONE};
+	struct faults faults = {.list = &e, .max = 1};
+	json_auto_t *copy = json_deep_copy(act);
+	auto_free char *text = NULL;
+
+	insist(json_is_array(json_object_get(copy, "actions")), dialect, "an act has no list of actions");
+	(void)cut_at_fault(json_object_get(copy, "actions"));
+	text = json_dumps(copy, JSON_COMPACT);
+	if (batch_read(&batch, text, strlen(text), joined, ARRAY_LEN(joined), place->space, place->native, &faults) == 0)
+		batch_free(&batch);
+	else if (strncmp(e.path, LIST, strlen(LIST)) != 0)
+		DIE("%s: %s: %s\n%s", dialect->name, e.path, e.msg, text);
+}
+
+static size_t count_chars(const char *text)
+{
+	size_t n = 0;
+
+	for (; *text; text++)
+		n += ((unsigned char)*text & 0xC0) != 0x80;
+	return n;
+}
+
+static void check_error(const struct dialect *dialect, const json_t *content)
+{
+	const json_t *block;
+	size_t i;
+
+	insist(json_array_size(content) > 0, dialect, "an error is empty");
+	json_array_foreach(content, i, block) {
+		const char *text = json_string_value(json_object_get(block, "text"));
+
+		insist(text && text[0] && strcmp(form_string(block, "type", ""), "text") == 0, dialect, "an error is not text");
+		insist(count_chars(text) <= ERROR_CHARS, dialect, "an error is too long");
+	}
+}
+
+/* Every object in an answer. */
+static void check_answer(const struct dialect *dialect, const json_t *value)
+{
+	const char *name;
+	json_t *member;
+	size_t i;
+
+	if (json_is_true(json_object_get(value, "is_error")))
+		check_error(dialect, json_object_get(value, "content"));
+	json_object_foreach((json_t *)(uintptr_t)value, name, member)
+		check_answer(dialect, member);
+	json_array_foreach(value, i, member)
+		check_answer(dialect, member);
+}
+
+static void answer(const struct dialect *dialect, const json_t *body, const struct dialect_place *place, const json_t *reply)
+{
+	json_auto_t *told = dialect->answer(body, place, reply), *again = dialect->answer(body, place, reply);
+	auto_free char *text = told ? json_dumps(told, JSON_COMPACT | JSON_ENCODE_ANY) : NULL;
+
+	insist(text != NULL, dialect, "an answer is no JSON");
+	insist(json_equal(told, again), dialect, "an answer is not the same twice");
+	check_answer(dialect, told);
+}
+
+static json_t *bad_result(enum err_code code)
+{
+	return json_pack("{s:b,s:{s:s,s:s}}", "ok", 0, "error", "code", err_info(code)->wire, "detail", "a detail");
+}
+
+/* The act's actions go well up to this one, which fails, if it is one of them. */
+static json_t *make_reply(const json_t *act, size_t fails_at)
+{
+	json_auto_t *picture = json_pack("{s:s,s:i,s:i,s:s}", "format", "png", "width", 1, "height", 1, "data", "QUJD");
+	size_t n = json_array_size(json_object_get(act, "actions"));
+	json_t *results = json_array();
+
+	for (size_t i = 0; i < n && i <= fails_at; i++) {
+		bool fails = i == fails_at || dialect_fault_of(json_array_get(json_object_get(act, "actions"), i));
+
+		(void)json_array_append_new(results, fails ? bad_result(1 + i % (ERR_N_CODES - 1))
+		                                           : json_pack("{s:b,s:i,s:i,s:O,s:s}", "ok", 1, "x", 5, "y", 6, "picture", picture, "text", "t"));
+		if (fails)
+			break;
+	}
+	return json_pack("{s:b,s:i,s:o,s:{s:b,s:O}}", "ok", fails_at >= n, "done", (int)json_array_size(results), "results", results, "observation",
+	                 "settled", 1, "picture", picture);
+}
+
+static void check_refuse(const struct dialect *dialect, const json_t *body, const struct dialect_place *place)
+{
+	for (enum err_code code = ERR_NONE + 1; dialect->refuse && code < ERR_N_CODES; code++) {
+		json_auto_t *problem = json_pack("{s:s,s:s,s:s}", "code", err_info(code)->wire, "detail", "a detail", "pointer", "/actions/0/x");
+		json_auto_t *told = dialect->refuse(body, place, problem);
+
+		check_answer(dialect, told);
+	}
+}
+
+static void try_dialect(const struct dialect *dialect, const json_t *body, const json_t *reply, const struct dialect_place *place)
+{
+	json_auto_t *act = NULL, *again = NULL;
+	struct err e = {.code = ERR_NONE};
+
+	if (dialect->ask(body, place, &act, &e) < 0) {
+		insist(e.code != ERR_NONE && e.msg[0], dialect, "a refusal says nothing");
+		return;
+	}
+	insist(dialect->ask(body, place, &again, &e) == 0 && json_equal(act, again), dialect, "an act is not the same twice");
+	check_act(dialect, act, place);
+	for (size_t i = 0; i <= json_array_size(json_object_get(act, "actions")); i++) {
+		json_auto_t *made = make_reply(act, i);
+
+		answer(dialect, body, place, made);
+		if (i == 4)
+			break;
+	}
+	if (reply)
+		answer(dialect, body, place, reply);
+	check_refuse(dialect, body, place);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	json_auto_t *value = NULL;
+	const json_t *body;
+	struct err e;
+
+	if (json_parse((const char *)data, size, &value, &e) < 0)
+		return 0;
+	body = json_object_get(value, "body");
+	for (size_t i = 0; i < dialects_n; i++)
+		for (size_t p = 0; p < ARRAY_LEN(places); p++)
+			try_dialect(dialects[i], body ? body : value, json_object_get(value, "reply"), &places[p]);
+	(void)dialect_find(NULL, body ? body : value, &e);
+	return 0;
+}
