@@ -137,6 +137,8 @@
 #define LIMIT_JOURNAL_BYTES (LIMIT_FILE_BYTES - 16 * 1024 * 1024) /* then no act begins; one that runs, and the end, have room */
 #define LIMIT_REPLAY_LINES_BYTES (256 * 1024 * 1024) /* lines of a journal that is read to be replayed */
 #define LIMIT_REPLAY_CALLS 100000             /* calls of it */
+#define LIMIT_RUN_BYTES (16 * 1024 * 1024)    /* a file of acts that is played */
+#define LIMIT_RUN_STEPS 10000                 /* acts in it */
 #define LIMIT_PICTURE_HEADER_BYTES 8192       /* header of one of its pictures */
 #define LIMIT_ZIP_ENTRIES 16384               /* of an archive */
 #define LIMIT_ZIP_DIRECTORY_BYTES (32 * 1024 * 1024)

@@ -32,7 +32,7 @@ int cli_fail(struct cli *cli, enum cli_exit status, const struct err *e)
 	if (!problem)
 		DIE("no memory for an error");
 	if (status == CLI_USAGE && !cli->json)
-		fprintf(stderr, "glovebox: %s\n", e->msg);
+		fprintf(stderr, "glovebox: %s%s%s\n", *e->path ? e->path : "", *e->path ? ": " : "", e->msg);
 	else
 		show_refusal(cli, problem);
 	return (int)status;
@@ -82,20 +82,27 @@ int cli_open(struct cli *cli)
 	return open_client(cli, &e) ? cli_fail(cli, CLI_USAGE, &e) : CLI_DONE;
 }
 
-int cli_call(struct cli *cli, const char *method, const char *path, const json_t *body, struct client_reply *reply)
+int cli_send(struct cli *cli, const struct client_request *request, struct client_reply *reply)
 {
 	struct err e = {0};
 	int status = cli_open(cli);
 
 	if (status != CLI_DONE)
 		return status;
-	if (client_call(&cli->client, method, path, body, reply, &e))
+	if (client_send(&cli->client, request, reply, &e))
 		return cli_fail(cli, e.code == ERR_GONE ? CLI_UNREACHABLE : CLI_REFUSED, &e);
 	if (reply->status < 400)
 		return CLI_DONE;
 	show_answer(cli, reply);
 	client_reply_finish(reply);
 	return CLI_REFUSED;
+}
+
+int cli_call(struct cli *cli, const char *method, const char *path, const json_t *body, struct client_reply *reply)
+{
+	const struct client_request request = {.method = method, .path = path, .body = body, .sink = -1};
+
+	return cli_send(cli, &request, reply);
 }
 
 int cli_session_path(const char *id, const char *rest, char **path, struct err *e)

@@ -25,6 +25,8 @@ struct cli {
 	struct args args;     /* options, and the words after the command's name */
 	bool json;            /* --json: results and refusals as JSON on standard output */
 	struct client client; /* opened by the first cli_call */
+	/* From now on SIGINT, SIGTERM and SIGHUP do not end the program but become the number that is pointed to, 0 before. */
+	const volatile sig_atomic_t *(*catch_signals)(void);
 };
 
 struct cli_command {
@@ -49,6 +51,9 @@ int cli_open(struct cli *cli);
  * finished.
  */
 int cli_call(struct cli *cli, const char *method, const char *path, const json_t *body, struct client_reply *reply);
+
+/* The same for a request with more to it. */
+int cli_send(struct cli *cli, const struct client_request *request, struct client_reply *reply);
 
 /* "/v1/sessions/ID" with `rest` after it, malloced into *path; ERR_BAD_REQUEST when `id` cannot be an id. */
 int cli_session_path(const char *id, const char *rest, char **path, struct err *e);

@@ -5,6 +5,7 @@
 #include <curl/curl.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -13,6 +14,8 @@
 
 #define TOKEN_FILE_MAX 4096
 #define CONNECT_MS 5000L
+#define RESENDS 4
+#define RESEND_MS 200 /* before the first one; each next one waits twice as long */
 #define ANSWER_MS (LIMIT_CALL_MS + 30000L) /* the longest call, and something for the way */
 
 /* Reads the one line of a token file. 0 with *token, or -1 with errno. */
@@ -119,18 +122,55 @@ void client_finish(struct client *client)
 	*client = (struct client){0};
 }
 
+/* Where the body of an answer goes. */
+struct taker {
+	const struct client_request *request;
+	CURL *curl;
+	struct client_reply *reply;
+	uint64_t sunk;
+};
+
+static bool goes_to_sink(const struct taker *taker)
+{
+	long status = 0;
+
+	curl_easy_getinfo(taker->curl, CURLINFO_RESPONSE_CODE, &status);
+	return taker->request->sink >= 0 && status == 200;
+}
+
+/* 0 makes libcurl end the transfer with CURLE_WRITE_ERROR. */
+static size_t take_sunk(struct taker *taker, const char *data, size_t len)
+{
+	if (len > taker->request->sink_max - taker->sunk || util_write_all(taker->request->sink, data, len) < 0)
+		return 0;
+	taker->sunk += len;
+	return len;
+}
+
 static size_t take_body(char *data, size_t size, size_t n, void *arg)
 {
-	struct client_reply *reply = arg;
+	struct taker *taker = arg;
+	struct client_reply *reply = taker->reply;
 	size_t len = size * n;
 
+	if (goes_to_sink(taker))
+		return take_sunk(taker, data, len);
 	if (len > LIMIT_REPLY_BYTES - reply->body_len)
-		return 0; /* libcurl ends the transfer with CURLE_WRITE_ERROR */
+		return 0;
 	reply->body = util_realloc(reply->body, reply->body_len + len + 1);
 	memcpy(reply->body + reply->body_len, data, len);
 	reply->body_len += len;
 	reply->body[reply->body_len] = '\0';
 	return len;
+}
+
+/* Anything but 0 makes libcurl end the transfer. */
+static int look_at_stop(void *arg, curl_off_t down_total, curl_off_t down, curl_off_t up_total, curl_off_t up)
+{
+	const struct client *client = arg;
+
+	(void)down_total, (void)down, (void)up_total, (void)up;
+	return client->stop && *client->stop;
 }
 
 static char *take_header(CURL *curl, const char *name)
@@ -142,16 +182,23 @@ static char *take_header(CURL *curl, const char *name)
 	return util_strdup(header->value);
 }
 
-static struct curl_slist *make_headers(const struct client *client, const json_t *body)
+static struct curl_slist *add_header(struct curl_slist *headers, const char *name, const char *value)
+{
+	auto_free char *line = value ? util_printf("%s: %s", name, value) : NULL;
+
+	return line ? curl_slist_append(headers, line) : headers;
+}
+
+static struct curl_slist *make_headers(const struct client *client, const struct client_request *request)
 {
 	auto_free char *token = util_printf("Authorization: Bearer %s", client->token);
 	struct curl_slist *headers = curl_slist_append(NULL, token);
 
 	explicit_bzero(token, strlen(token));
 	headers = curl_slist_append(headers, "Expect:");
-	if (body)
-		headers = curl_slist_append(headers, "Content-Type: application/json");
-	return headers;
+	headers = add_header(headers, "Content-Type", request->body ? "application/json" : NULL);
+	headers = add_header(headers, "Idempotency-Key", request->key);
+	return add_header(headers, "If-None-Match", request->etag);
 }
 
 void client_prepare(const struct client *client, void *curl, const char *url)
@@ -168,43 +215,86 @@ void client_prepare(const struct client *client, void *curl, const char *url)
 		curl_easy_setopt(curl, CURLOPT_PROXY, "");
 }
 
-static CURLcode perform(const struct client *client, const char *method, const char *url, struct curl_slist *headers, const char *text,
-                        struct client_reply *reply)
+static void set_up(struct client *client, const char *url, struct curl_slist *headers, struct taker *taker)
 {
 	CURL *curl = client->curl;
 
 	curl_easy_reset(curl);
 	client_prepare(client, curl, url);
-	curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, method);
+	curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, taker->request->method);
 	curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
 	curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, ANSWER_MS);
 	curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_body);
-	curl_easy_setopt(curl, CURLOPT_WRITEDATA, reply);
-	if (text) {
-		curl_easy_setopt(curl, CURLOPT_POSTFIELDS, text);
-		curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)strlen(text));
-	}
-	return curl_easy_perform(curl);
+	curl_easy_setopt(curl, CURLOPT_WRITEDATA, taker);
+	if (!client->stop)
+		return;
+	curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
+	curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, look_at_stop);
+	curl_easy_setopt(curl, CURLOPT_XFERINFODATA, client);
 }
 
-int client_call(struct client *client, const char *method, const char *path, const json_t *body, struct client_reply *reply,
-                struct err *e)
+/* One try. */
+static CURLcode perform(struct client *client, const struct client_request *request, const char *text, struct client_reply *reply)
 {
-	auto_free char *url = util_printf("%s%s", client->base, path);
-	auto_free char *text = body ? json_dumps(body, JSON_COMPACT) : NULL;
-	struct curl_slist *headers = make_headers(client, body);
-	struct client_reply got = {0};
-	CURLcode code = perform(client, method, url, headers, text, &got);
+	auto_free char *url = util_printf("%s%s", client->base, request->path);
+	struct taker taker = {.request = request, .curl = client->curl, .reply = reply};
+	struct curl_slist *headers = make_headers(client, request);
+	CURLcode code;
 
+	set_up(client, url, headers, &taker);
+	if (text) {
+		curl_easy_setopt(client->curl, CURLOPT_POSTFIELDS, text);
+		curl_easy_setopt(client->curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)strlen(text));
+	}
+	code = curl_easy_perform(client->curl);
 	curl_slist_free_all(headers);
+	return code;
+}
+
+/* What a keyed request is sent again after: the answer was lost, or there was no way to the server for a moment. */
+static bool is_lost(CURLcode code)
+{
+	return code == CURLE_COULDNT_CONNECT || code == CURLE_GOT_NOTHING || code == CURLE_RECV_ERROR || code == CURLE_SEND_ERROR ||
+	       code == CURLE_PARTIAL_FILE;
+}
+
+static int fail(const struct client *client, const struct client_request *request, CURLcode code, struct err *e)
+{
+	if (code == CURLE_ABORTED_BY_CALLBACK)
+		return err_set(e, ERR_CANCELLED, NULL, "interrupted");
+	if (code == CURLE_WRITE_ERROR && request->sink >= 0)
+		return err_set(e, ERR_TOO_LARGE, NULL, "the answer is larger than %ju bytes, or cannot be written", (uintmax_t)request->sink_max);
+	if (code == CURLE_WRITE_ERROR)
+		return err_set(e, ERR_TOO_LARGE, NULL, "the answer is larger than %d bytes", LIMIT_REPLY_BYTES);
+	return err_set(e, ERR_GONE, NULL, "no answer from %s: %s%s", client->server, curl_easy_strerror(code),
+	               code == CURLE_PEER_FAILED_VERIFICATION ? "; --cacert FILE names the certificate to trust" : "");
+}
+
+/* A front that died is there again within a second. */
+static CURLcode perform_again(struct client *client, const struct client_request *request, const char *text, struct client_reply *reply)
+{
+	CURLcode code = perform(client, request, text, reply);
+
+	for (int again = 0; request->key && is_lost(code) && again < RESENDS && !(client->stop && *client->stop); again++) {
+		client_reply_finish(reply);
+		(void)poll(NULL, 0, RESEND_MS << again);
+		code = perform(client, request, text, reply);
+	}
+	return code;
+}
+
+int client_send(struct client *client, const struct client_request *request, struct client_reply *reply, struct err *e)
+{
+	auto_free char *text = request->body ? json_dumps(request->body, JSON_COMPACT) : NULL;
+	struct client_reply got = {0};
+	CURLcode code = perform_again(client, request, text, &got);
+
 	if (code != CURLE_OK) {
 		client_reply_finish(&got);
-		if (code == CURLE_WRITE_ERROR)
-			return err_set(e, ERR_TOO_LARGE, NULL, "the answer is larger than %d bytes", LIMIT_REPLY_BYTES);
-		return err_set(e, ERR_GONE, NULL, "no answer from %s: %s%s", client->server, curl_easy_strerror(code),
-		               code == CURLE_PEER_FAILED_VERIFICATION ? "; --cacert FILE names the certificate to trust" : "");
+		return fail(client, request, code, e);
 	}
 	curl_easy_getinfo(client->curl, CURLINFO_RESPONSE_CODE, &got.status);
+	got.etag = take_header(client->curl, "ETag");
 	got.at = take_header(client->curl, "Glovebox-At");
 	got.space = take_header(client->curl, "Glovebox-Space");
 	got.fallback = take_header(client->curl, "Glovebox-Fallback");
@@ -214,9 +304,18 @@ int client_call(struct client *client, const char *method, const char *path, con
 	return 0;
 }
 
+int client_call(struct client *client, const char *method, const char *path, const json_t *body, struct client_reply *reply,
+                struct err *e)
+{
+	const struct client_request request = {.method = method, .path = path, .body = body, .sink = -1};
+
+	return client_send(client, &request, reply, e);
+}
+
 void client_reply_finish(struct client_reply *reply)
 {
 	free(reply->body);
+	free(reply->etag);
 	free(reply->at);
 	free(reply->space);
 	free(reply->fallback);

@@ -9,7 +9,9 @@
 #define CLI_CLIENT_H
 
 #include <jansson.h>
+#include <signal.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "session/base/err.h"
 
@@ -21,6 +23,7 @@ struct client {
 	char *token;
 	char *token_file; /* where the token came from, for messages */
 	void *curl;
+	const volatile sig_atomic_t *stop; /* set by a signal: calls break off; NULL: by none */
 };
 
 struct client_reply {
@@ -28,6 +31,7 @@ struct client_reply {
 	char *body; /* body_len bytes and a NUL */
 	size_t body_len;
 	json_t *json;  /* the body as JSON; NULL when it is none */
+	char *etag;    /* the header ETag, or NULL */
 	char *at;      /* the header Glovebox-At, or NULL */
 	char *space;   /* the header Glovebox-Space, or NULL */
 	char *fallback; /* the header Glovebox-Fallback, or NULL */
@@ -50,6 +54,20 @@ void client_finish(struct client *client);
  */
 int client_call(struct client *client, const char *method, const char *path, const json_t *body, struct client_reply *reply,
                 struct err *e);
+
+/* A request with more to it. */
+struct client_request {
+	const char *method, *path;
+	const json_t *body; /* or NULL */
+	const char *key;    /* Idempotency-Key: it is sent again, a few times, when an answer is lost; NULL: sent once */
+	const char *etag;   /* If-None-Match, or NULL */
+	int sink;           /* a file for the body of a 200, at most sink_max bytes, instead of memory; or -1 */
+	uint64_t sink_max;
+};
+
+/* The same for a request of this kind. ERR_CANCELLED: client->stop was set meanwhile. */
+int client_send(struct client *client, const struct client_request *request, struct client_reply *reply, struct err *e);
+
 void client_reply_finish(struct client_reply *reply);
 
 /* For who has transfers of his own: sets in a fresh CURL handle where `url` (base and path) is reached and what is trusted, and no token. */

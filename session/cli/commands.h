@@ -13,6 +13,7 @@ extern const struct cli_command set_session;                                    
 extern const struct cli_command grant_make, grant_ls, grant_revoke;                /* grant.c */
 extern const struct cli_command shot_take;                                         /* shot.c */
 extern const struct cli_command act_send;                                          /* act.c */
+extern const struct cli_command run_file;                                          /* run.c */
 extern const struct cli_command exec_run;                                          /* exec.c */
 extern const struct cli_command image_build, image_ls;                             /* image.c */
 extern const struct cli_command token_make;                                        /* token.c */
@@ -34,5 +35,8 @@ int session_read_spec(const struct args *args, json_t **out, struct err *e);
 
 /* The manifests of an images folder, added to an array in the order of their names; a folder that is not there has none. ERR_BAD_REQUEST. */
 int image_read_manifests(const char *folder, json_t *images, struct err *e);
+
+/* Puts the options image, app, size, label, env, ttl and idle, those of them that were given, over a spec. ERR_BAD_REQUEST. */
+int session_put_options(json_t *spec, const struct args *args, struct err *e);
 
 #endif

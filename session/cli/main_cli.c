@@ -10,7 +10,7 @@
 
 static const struct cli_command *const commands[] = {
 	&session_new, &ls_sessions, &session_show, &set_session, &session_pause, &session_resume, &session_rm,
-	&grant_make, &grant_ls, &grant_revoke, &shot_take, &act_send, &exec_run, &mcp_serve, &image_build, &image_ls, &token_make,
+	&grant_make, &grant_ls, &grant_revoke, &shot_take, &act_send, &exec_run, &run_file, &mcp_serve, &image_build, &image_ls, &token_make,
 	&doctor_look,
 };
 
@@ -133,9 +133,26 @@ static int run(struct cli *cli, int argc, const char *const *argv)
 	return cli->args.n_words > 0 || args_get(&cli->args, "help") ? CLI_DONE : CLI_USAGE;
 }
 
+static volatile sig_atomic_t caught;
+
+static void on_signal(int signo)
+{
+	caught = signo;
+}
+
+static const volatile sig_atomic_t *catch_signals(void)
+{
+	static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+	struct sigaction action = {.sa_handler = on_signal};
+
+	for (size_t i = 0; i < ARRAY_LEN(signals); i++)
+		(void)sigaction(signals[i], &action, NULL);
+	return &caught;
+}
+
 int main(int argc, char **argv)
 {
-	static struct cli cli;
+	static struct cli cli = {.catch_signals = catch_signals};
 	int status;
 
 	log_init("glovebox", NULL);

@@ -78,14 +78,12 @@ static int put_size(json_t *spec, const char *size, struct err *e)
 	return 0;
 }
 
-int session_read_spec(const struct args *args, json_t **out, struct err *e)
+int session_put_options(json_t *spec, const struct args *args, struct err *e)
 {
-	json_auto_t *spec = NULL;
 	const char *image = args_get(args, "image"), *app;
 	size_t at = 0;
 
-	if (read_spec(args_get(args, "spec"), &spec, e) || put_size(spec, args_get(args, "size"), e) ||
-	    put_pairs(spec, "labels", args, "label", e) || put_pairs(spec, "env", args, "env", e) ||
+	if (put_size(spec, args_get(args, "size"), e) || put_pairs(spec, "labels", args, "label", e) || put_pairs(spec, "env", args, "env", e) ||
 	    cli_put_seconds(spec, args, "ttl", "ttl_s", 1, e) || cli_put_seconds(spec, args, "idle", "idle_s", 0, e))
 		return -1;
 	if (image && json_object_set_new(spec, "image", json_string(image)))
@@ -94,6 +92,15 @@ int session_read_spec(const struct args *args, json_t **out, struct err *e)
 		if (json_array_append_new(spec_member(spec, "apps", JSON_ARRAY), json_string(app)))
 			return err_set(e, ERR_BAD_REQUEST, NULL, "--app is not UTF-8");
 	}
+	return 0;
+}
+
+int session_read_spec(const struct args *args, json_t **out, struct err *e)
+{
+	json_auto_t *spec = NULL;
+
+	if (read_spec(args_get(args, "spec"), &spec, e) || session_put_options(spec, args, e))
+		return -1;
 	*out = json_incref(spec);
 	return 0;
 }
