@@ -255,7 +255,7 @@ const struct action_row apps_rows[] = {
 	 resize_window_run,
 	 0,
 	 MEMBERS(window_told),
-	 "{\"action\":\"resize_window\",\"window\":4194311,\"maximized\":true}",
+	 "{\"action\":\"resize_window\",\"window\":4194311,\"maximized\":false}",
 	 "{\"window\":4194311," EXAMPLE_WINDOW "}"},
 	{"launch",
 	 "starts an app of the catalogue and waits for its window",

@@ -9,6 +9,8 @@ import urllib.parse
 
 from PIL import Image
 
+import contract
+
 CALL_S = 330  # the longest call of the API, and something for the way
 
 
@@ -56,6 +58,7 @@ class Api:
     def request(self, method, path, body=None, headers=None, timeout_s=CALL_S):
         """One request, whatever the answer. `body`: bytes or str as they are, anything else as JSON."""
         sent = {"Authorization": f"Bearer {self.token}"} if self.token else {}
+        asked = body
         if body is not None:
             sent["Content-Type"] = "application/json"
             if not isinstance(body, (bytes, str)):
@@ -65,9 +68,11 @@ class Api:
         connection = self.connect(timeout_s)
         try:
             connection.request(method, path, body, {**sent, **(headers or {})})
-            return Reply(connection.getresponse())
+            reply = Reply(connection.getresponse())
         finally:
             connection.close()
+        contract.check_reply(method, path, asked, reply)
+        return reply
 
     def call(self, method, path, body=None, **options):
         """One request that must succeed; the JSON of the answer."""

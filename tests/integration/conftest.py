@@ -13,6 +13,7 @@ import time
 
 import pytest
 
+import contract
 from api import Api
 
 TREE = pathlib.Path(__file__).resolve().parents[2]
@@ -81,6 +82,7 @@ class Server:
         self.urls = self.wait_ready()
         self.url = self.urls[0]
         self.api = Api(self.url, (self.state / "operator.token").read_text().strip())
+        contract.learn(self.api)
         return self
 
     def wait_ready(self):
@@ -183,6 +185,16 @@ def server(prepared, tmp_path_factory):
     server = Server(tmp_path_factory.mktemp("glovebox") / "state").start()
     yield server
     server.stop()
+
+
+@pytest.fixture(autouse=True)
+def contract_kept():
+    """Every reply that the test got is as the OpenAPI document says."""
+    contract.take_faults()
+    yield
+    found = contract.take_faults()
+    if found:
+        pytest.fail(f"{len(found)} replies are not as the OpenAPI document says:\n" + "\n".join(found[:20]), pytrace=False)
 
 
 FAILED = pytest.StashKey()

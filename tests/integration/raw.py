@@ -3,6 +3,8 @@
 import json
 import socket
 
+import contract
+
 PROBLEM = "application/problem+json"
 
 
@@ -73,7 +75,9 @@ class Wire:
             self.take_line()
         elif has_body:
             body = self.take(int(headers.get("content-length", 0)))
-        return Answer(int(first.split(" ")[1]), headers, body)
+        answer = Answer(int(first.split(" ")[1]), headers, body)
+        contract.check_answer(answer)
+        return answer
 
     def rest(self):
         """Everything until the other side closes."""

@@ -6,6 +6,7 @@ import json
 
 from PIL import Image
 
+import contract
 from raw import Wire, head
 
 
@@ -33,7 +34,8 @@ class Stream:
 
     def __init__(self, api, session, last=None, part="events", **wire):
         self.wire = Wire(api.address, **{"timeout_s": 20, **wire})
-        self.wire.send(head(api, target=f"{session.path}/{part}", last_event_id=last))
+        self.target = f"{session.path}/{part}"
+        self.wire.send(head(api, target=self.target, last_event_id=last))
         self.answer = self.wire.answer(has_body=False)
         if not self.answer:
             raise ConnectionError
@@ -76,7 +78,11 @@ class Stream:
         self.comments += "" in fields
         if "id" in fields:
             self.last = int(fields["id"])
-        return Event(self.last, fields["event"], json.loads(fields["data"])) if "data" in fields else None
+        if "data" not in fields:
+            return None
+        data = json.loads(fields["data"])
+        contract.check_event(self.target, fields["event"], data)
+        return Event(self.last, fields["event"], data)
 
     def next(self):
         """The next event, which must come before two comments have."""
