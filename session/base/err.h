@@ -28,6 +28,7 @@
 	X(ERR_BAD_ORIGIN, "bad_origin", 403, "caller", "The request comes from a foreign origin")                              \
 	X(ERR_NOT_FOUND, "not_found", 404, "caller", "No such thing")                                                          \
 	X(ERR_METHOD, "method_not_allowed", 405, "caller", "This path does not take this method")                              \
+	X(ERR_NOT_ACCEPTABLE, "not_acceptable", 406, "caller", "Accept takes no form that this can be answered in")            \
 	X(ERR_REQUEST_TIMEOUT, "request_timeout", 408, "caller", "The request came too slowly")                                 \
 	X(ERR_CONFLICT, "conflict", 409, "caller", "The present state does not allow this")                                    \
 	X(ERR_NOT_READY, "not_ready", 409, "later", "The session is not ready")                                                \

@@ -116,6 +116,17 @@
 #define LIMIT_END_MS 5000                     /* a stage's tidy end, before its processes are killed */
 #define LIMIT_ENDED_SESSIONS 256              /* sessions that have ended and are still listed */
 #define LIMIT_ENDED_MS 3600000                /* for so long */
+#define LIMIT_MCP_ID_BYTES 1024               /* id of a request of MCP, a string */
+#define LIMIT_MCP_BATCH 32                    /* messages in one body, where its revision has batches */
+#define LIMIT_MCP_PARAMS 8                    /* Mcp-Param-… header fields of a request */
+#define LIMIT_MCP_SESSIONS 4096               /* of legacy clients, of all tokens */
+#define LIMIT_MCP_SESSIONS_OF_TOKEN 64        /* and of one */
+#define LIMIT_MCP_RUNS 512                    /* requests of MCP at work at once */
+#define LIMIT_MCP_REPLY_BYTES (20 * 1024 * 1024) /* one answer of MCP; a stage's, and what it is wrapped in */
+#define LIMIT_MCP_QUIET_MS 15000              /* without a word on the stream of an answer, a comment; and until an answer becomes a stream */
+#define LIMIT_MCP_PROGRESS_MS 5000            /* between two notifications of progress while nothing else is to be told */
+#define LIMIT_MCP_QUEUED_BYTES (64 * 1024)    /* notifications that a reader has not taken; beyond it they are dropped */
+#define LIMIT_MCP_READ_BYTES (128 * 1024)     /* of a file that is no picture, in one answer */
 #define LIMIT_COUNT 64                        /* sessions that one create makes */
 #define LIMIT_BIRTHS 8                        /* of them at a time */
 #define LIMIT_LIST LIMIT_SESSIONS_MAX         /* sessions of one page of a list: all that live have room in it */

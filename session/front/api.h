@@ -36,6 +36,10 @@ int api_screenshot(struct request *request, struct err *e);
 int api_pause(struct request *request, struct err *e);
 int api_resume(struct request *request, struct err *e);
 
+/* The Model Context Protocol (api_mcp.c). */
+int api_mcp(struct request *request, struct err *e);
+int api_mcp_end(struct request *request, struct err *e);
+
 /* Tokens of a session (api_tokens.c). */
 int api_make_token(struct request *request, struct err *e);
 int api_make_ticket(struct request *request, struct err *e);

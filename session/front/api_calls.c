@@ -35,10 +35,9 @@ int calls_explain_end(struct session *session, struct err *e)
 	return -1;
 }
 
-int calls_ask_state(const struct request *request, struct session *session, json_t **state, struct err *e)
+int calls_ask_state(const struct identity *who, const char *request_id, struct session *session, json_t **state, struct err *e)
 {
-	struct stage_call call = {
-		.name = "state", .role = role_name(request->who.role), .token = request->who.name, .request_id = request->id};
+	struct stage_call call = {.name = "state", .role = role_name(who->role), .token = who->name, .request_id = request_id};
 
 	if (!session_serves(session) || stage_ask(session->stage, &call, util_now_ms() + LIMIT_STATE_MS, state, e) == 0)
 		return 0;

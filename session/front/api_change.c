@@ -87,7 +87,7 @@ int api_change(struct request *request, struct err *e)
 		return -1;
 	if (ttl_s > 0 || json_object_get(change, "idle_s"))
 		session_times_changed(session);
-	if (calls_ask_state(request, request->session, &state, e) < 0)
+	if (calls_ask_state(&request->who, request->id, request->session, &state, e) < 0)
 		return -1;
 	reply_json(&request->reply, 200, describe_session(session, state));
 	return 0;

@@ -42,16 +42,13 @@ static json_t *present(struct front *front, const struct birth *birth, struct er
 static int read_spec(struct request *request, json_t **spec, size_t *count, struct err *e)
 {
 	json_auto_t *asked = NULL;
-	const struct config *config = &request->front->config;
-	const struct config_key *key = config_find_key(config, request->who.owner);
 	struct faults *faults = request_faults(request);
 	bool good;
 
 	if (request_json(request, &asked, e) < 0)
 		return -1;
 	good = spec_take_count(asked, count, faults) == 0;
-	if (spec_complete_all(asked, key ? key->usual : config->defaults, spec, faults) == 0 && quota_check_spec(key, *spec, faults) == 0 &&
-	    good)
+	if (quota_complete_spec(&request->front->config, request->who.owner, asked, spec, faults) == 0 && good)
 		return 0;
 	*e = faults->list[0];
 	return -1;
@@ -90,7 +87,7 @@ static int find_one(const struct request *request, const char *id, struct birth 
 	if (!session)
 		return err_set(e, ERR_ALREADY_DONE, NULL, "this create was done before; its session %s has ended and is not listed any more", id);
 	out->session = session_ref(session);
-	return calls_ask_state(request, session, &out->state, e);
+	return calls_ask_state(&request->who, request->id, session, &out->state, e);
 }
 
 /* The sessions of these ids, as births: ERR_ALREADY_DONE when one of them is not listed any more. */
@@ -210,7 +207,7 @@ int api_show(struct request *request, struct err *e)
 	json_auto_t *state = NULL;
 	json_t *answer;
 
-	if (calls_ask_state(request, request->session, &state, e) < 0)
+	if (calls_ask_state(&request->who, request->id, request->session, &state, e) < 0)
 		return -1;
 	answer = describe_session(session, state);
 	if (session_serves(session) && usage_refresh(&request->front->usage, session->ready_ms) == 0)

@@ -5,8 +5,6 @@
 
 #include "session/front/sessions.h"
 
-struct request;
-
 /* ERR_GONE with the session's end, unless it lives. */
 int calls_check_ended(const struct session *session, struct err *e);
 
@@ -14,7 +12,7 @@ int calls_check_ended(const struct session *session, struct err *e);
 int calls_check_ready(const struct session *session, struct err *e);
 
 /* What the stage of a session says of itself (the caller's); NULL when it has none, or has gone meanwhile. Runs in a coroutine. */
-int calls_ask_state(const struct request *request, struct session *session, json_t **state, struct err *e);
+int calls_ask_state(const struct identity *who, const char *request_id, struct session *session, json_t **state, struct err *e);
 
 /*
  * For a call that failed with *e: a stage that goes is noticed before the warden says why its session ended, and that is worth

@@ -25,6 +25,7 @@
 struct audit;
 struct conns;
 struct create_job;
+struct mcp;
 struct metrics;
 struct request;
 
@@ -39,6 +40,7 @@ struct front {
 	struct sessions sessions;
 	struct usage usage;
 	struct metrics *metrics;
+	struct mcp *mcp;
 	struct conns *conns;
 	struct create_job *creates; /* under a key, that run */
 	uint32_t restarts;  /* of the front, before this one */

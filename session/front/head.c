@@ -10,6 +10,7 @@
 #include "session/base/util.h"
 
 #define SHOWN_MAX 80
+#define PARAM "Mcp-Param-"
 #define HOST_SIZE 256 /* of a name, with its NUL */
 
 /* Fields that may stand once. */
@@ -29,6 +30,10 @@ static const struct single singles[] = {
 	{"Last-Event-ID", offsetof(struct head, last_event_id)},
 	{"If-None-Match", offsetof(struct head, if_none_match)},
 	{"Expect", offsetof(struct head, expect)},
+	{"MCP-Protocol-Version", offsetof(struct head, mcp.version)},
+	{"Mcp-Method", offsetof(struct head, mcp.method)},
+	{"Mcp-Name", offsetof(struct head, mcp.name)},
+	{"Mcp-Session-Id", offsetof(struct head, mcp.session)},
 };
 
 static bool is_token_char(char c)
@@ -52,6 +57,18 @@ static bool is_value(const char *text, size_t len)
 	return true;
 }
 
+/* Mcp-Param-NAME: what an argument of a tool says, again. Each of them may stand once. */
+static int add_param(struct mcp_head *mcp, const char *name, const char *value, struct err *e)
+{
+	for (size_t i = 0; i < mcp->n_params; i++)
+		if (strcasecmp(mcp->params[i].name, name) == 0)
+			return err_set(e, ERR_BAD_REQUEST, NULL, "the header " PARAM "%.40s is given twice; it may stand once", name);
+	if (mcp->n_params == LIMIT_MCP_PARAMS)
+		return err_set(e, ERR_BAD_REQUEST, NULL, "there are more than %d headers " PARAM "…", LIMIT_MCP_PARAMS);
+	mcp->params[mcp->n_params++] = (struct mcp_param){name, value};
+	return 0;
+}
+
 int head_add(struct head *head, const char *name, size_t name_len, const char *value, size_t value_len, struct err *e)
 {
 	char shown[SHOWN_MAX];
@@ -70,7 +87,9 @@ int head_add(struct head *head, const char *name, size_t name_len, const char *v
 			return err_set(e, ERR_BAD_REQUEST, NULL, "the header %s is given twice; it may stand once", singles[i].name);
 		*place = value;
 	}
-	return 0;
+	if (strcasecmp(name, "Accept") == 0)
+		accept_add(&head->accept, value);
+	return strncasecmp(name, PARAM, strlen(PARAM)) == 0 ? add_param(&head->mcp, name + strlen(PARAM), value, e) : 0;
 }
 
 static int read_length(struct head *head, struct err *e)

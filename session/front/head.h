@@ -13,11 +13,15 @@
 
 #include "session/base/err.h"
 #include "session/base/limits.h"
+#include "session/front/accept.h"
+#include "session/mcp/revisions.h"
 
 /* Values are borrowed from what head_add was given; NULL when the field is not there. */
 struct head {
 	const char *host, *origin, *authorization, *content_type, *idempotency_key, *last_event_id, *if_none_match;
 	const char *content_length, *transfer_encoding, *expect;
+	struct accept accept;
+	struct mcp_head mcp;
 	uint64_t length; /* of the body; 0 when chunked */
 	bool chunked;
 	bool has_body;   /* a body that is not empty, or chunked */

@@ -15,6 +15,7 @@
 #include "session/front/audit.h"
 #include "session/front/conn.h"
 #include "session/front/front.h"
+#include "session/front/mcp.h"
 #include "session/front/metrics.h"
 #include "session/front/request.h"
 #include "session/front/routes.h"
@@ -114,6 +115,7 @@ static int start(struct front *front, const struct warden_ops *ops, struct err *
 	front->restarts = hello.restarts;
 	front->started_ms = store_now_ms();
 	front->metrics = metrics_create();
+	front->mcp = mcp_create(front);
 	if (open_audit(front, e) < 0)
 		return -1;
 	front->images = FRONT_IMAGES;

@@ -27,6 +27,7 @@ static const struct {
 	{"sessions", "Their life: made, listed, shown, changed, ended."},
 	{"calls", "What an agent does: acts and pictures."},
 	{"streams", "What happens, as server-sent events."},
+	{"mcp", "The Model Context Protocol."},
 	{"tokens", "Who may do what with a session."},
 	{"server", "What this server offers."},
 	{"console", "The page that shows sessions."},

@@ -24,6 +24,8 @@ static const struct {
 	{"Idempotency-Key", "header", "string", "1 to 255 printable ASCII characters, a new one for each call: sent again with it, the call is not done again",
 	 "click-17"},
 	{"If-None-Match", "header", "string", "an ETag that was sent before: 304 while it is still that", "\"11.1.1\""},
+	{"MCP-Protocol-Version", "header", "string", "the revision that is spoken", "2025-11-25"},
+	{"Mcp-Session-Id", "header", "string", "what initialize answered with", "0f6c1d2e3b4a59687f8e9dacbb0a1928"},
 	{"Last-Event-ID", "header", "string", "the last event that is there already; 0: all from the first", "7"},
 };
 

@@ -51,6 +51,7 @@ extern const struct operation op_page, op_script, op_style, op_live, op_ready, o
 extern const struct operation op_list, op_create, op_show, op_change, op_delete, op_pause, op_resume, op_journal; /* ops_sessions.c */
 extern const struct operation op_act, op_computer, op_cancel, op_events, op_screenshot, op_stream; /* ops_calls.c */
 extern const struct operation op_make_token, op_make_ticket, op_list_tokens, op_revoke_token; /* ops_tokens.c */
+extern const struct operation op_mcp, op_mcp_end; /* ops_mcp.c */
 
 /* A form that callers send, by the name that `body` has for it. */
 struct named_form {

@@ -99,6 +99,13 @@ int quota_check_spec(const struct config_key *key, const json_t *spec, struct fa
 	return faults->n > before ? -1 : 0;
 }
 
+int quota_complete_spec(const struct config *config, const char *owner, const json_t *asked, json_t **spec, struct faults *faults)
+{
+	const struct config_key *key = config_find_key(config, owner);
+
+	return spec_complete_all(asked, key ? key->usual : config->defaults, spec, faults) < 0 ? -1 : quota_check_spec(key, *spec, faults);
+}
+
 int quota_check_count(const struct config_key *key, const struct sessions *sessions, size_t n_more, struct err *e)
 {
 	const json_t *limit = key ? json_object_get(key->row, "sessions") : NULL;

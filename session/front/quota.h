@@ -10,6 +10,10 @@
  * the field and the rule. */
 int quota_check_spec(const struct config_key *key, const json_t *spec, struct faults *faults);
 
+/* Makes a whole spec of what somebody asks for whose key is `owner`, with the defaults that hold for it, and checks it. *spec is the caller's also
+ * on failure, when it may be NULL. -1 with the faults added. */
+int quota_complete_spec(const struct config *config, const char *owner, const json_t *asked, json_t **spec, struct faults *faults);
+
 /* May the key have `n_more` sessions beside those that live? ERR_QUOTA. */
 int quota_check_count(const struct config_key *key, const struct sessions *sessions, size_t n_more, struct err *e);
 

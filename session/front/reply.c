@@ -120,6 +120,33 @@ void reply_relay(struct reply *reply, struct stage_reply *stream)
 		reply_header(reply, "Content-Disposition", "attachment");
 }
 
+void reply_flow(struct reply *reply, const char *type, struct flow *flow)
+{
+	clear(reply);
+	reply->status = 200;
+	reply->type = type;
+	reply->flow = flow;
+	reply->is_endless = true;
+}
+
+bool reply_comes(const struct reply *reply)
+{
+	return reply->stream || reply->flow;
+}
+
+enum stage_read reply_read(struct reply *reply, char *out, size_t max, size_t *n)
+{
+	return reply->flow ? flow_read(reply->flow, out, max, n) : stage_reply_read(reply->stream, out, max, n);
+}
+
+void reply_watch(struct reply *reply, loop_timer_fn *fn, void *arg)
+{
+	if (reply->flow)
+		flow_watch(reply->flow, fn, arg);
+	else
+		stage_reply_watch(reply->stream, fn, arg);
+}
+
 void reply_header(struct reply *reply, const char *name, const char *value)
 {
 	if (!reply->headers)
@@ -147,7 +174,7 @@ static struct MHD_Response *build_body(struct reply *reply, MHD_ContentReaderCal
 
 	if (reply->stream)
 		take_rest(reply);
-	if (reply->stream)
+	if (reply_comes(reply))
 		return MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, STREAM_BLOCK_BYTES, read, arg, NULL);
 	if (reply->has_file) {
 		reply->has_file = false;
@@ -193,6 +220,7 @@ void reply_finish(struct reply *reply)
 	if (reply->has_file)
 		util_close_fd(&reply->file_fd);
 	stage_reply_finish(reply->stream);
+	flow_leave(reply->flow);
 	json_decref(reply->headers);
 	*reply = (struct reply){.status = 0};
 }

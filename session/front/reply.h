@@ -11,6 +11,7 @@
 #include <stdbool.h>
 
 #include "session/base/faults.h"
+#include "session/front/flow.h"
 #include "session/front/stage.h"
 
 struct reply {
@@ -22,7 +23,8 @@ struct reply {
 	int file_fd;                /* a body in a file, of its first len bytes; the reply's; with has_file */
 	bool has_file;
 	struct stage_reply *stream; /* the reply's */
-	bool is_endless;            /* the stream's body goes on until either side closes */
+	struct flow *flow;          /* a body that is still being made; the reply's */
+	bool is_endless;            /* the stream's body goes on until either side closes, and so does a flow's */
 	json_t *headers;            /* {"Name":"value"} beside those of every reply, or NULL */
 	bool is_page;               /* of the console: it may load its own script, style and pictures */
 	bool must_close;            /* the connection is not to be used again */
@@ -38,6 +40,14 @@ void reply_refusal(struct reply *reply, const struct faults *faults, const char 
 void reply_text_taken(struct reply *reply, const char *type, char *taken, size_t len);
 /* The stage's reply (taken): its status, type, headers and body. */
 void reply_relay(struct reply *reply, struct stage_reply *stream);
+
+/* 200 with a body of this type that is still being made; the reader's end of the flow is taken. */
+void reply_flow(struct reply *reply, const char *type, struct flow *flow);
+
+/* What comes of a body from a stage or a flow: as stage_reply_read and stage_reply_watch. */
+bool reply_comes(const struct reply *reply);
+enum stage_read reply_read(struct reply *reply, char *out, size_t max, size_t *n);
+void reply_watch(struct reply *reply, loop_timer_fn *fn, void *arg);
 
 void reply_header(struct reply *reply, const char *name, const char *value);
 

@@ -115,7 +115,7 @@ static void on_more(void *arg)
 {
 	struct request *request = arg;
 
-	stage_reply_watch(request->reply.stream, NULL, NULL);
+	reply_watch(&request->reply, NULL, NULL);
 	if (conn_suspended(request->conn))
 		conn_resume(request->conn);
 }
@@ -145,12 +145,14 @@ static ssize_t read_stream(void *cls, uint64_t pos, char *out, size_t max)
 	(void)pos;
 	if (request->gone)
 		return MHD_CONTENT_READER_END_WITH_ERROR;
-	switch (stage_reply_read(request->reply.stream, out, max, &n)) {
+	if (request->reply.flow)
+		(void)conn_hold(request->conn, flow_waiting(request->reply.flow));
+	switch (reply_read(&request->reply, out, max, &n)) {
 	case STAGE_READ_SOME:
 		note_sent(request, n);
 		return (ssize_t)n;
 	case STAGE_READ_WAIT:
-		stage_reply_watch(request->reply.stream, on_more, request);
+		reply_watch(&request->reply, on_more, request);
 		conn_suspend(request->conn, on_gone, request);
 		return 0;
 	case STAGE_READ_END:
@@ -243,7 +245,7 @@ void request_revoke(struct front *front, const char *session, const char *token_
 		request->revoked = true;
 		if (request->co)
 			co_cancel(request->co);
-		else if (request->phase == REQUEST_ANSWERED && request->reply.stream)
+		else if (request->phase == REQUEST_ANSWERED && reply_comes(&request->reply))
 			on_gone(request);
 	}
 }

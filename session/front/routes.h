@@ -49,6 +49,9 @@ int routes_check(const struct route *rows, size_t n_rows, struct err *e);
 const struct route *routes_find(const char *method, const struct target *target, const char **id, char *allow, size_t allow_size,
                                 struct err *e);
 
+/* The row that stands for this method and this path of the table; NULL if there is none. */
+const struct route *routes_row(const char *method, const char *path);
+
 /* May this identity use the route at the session with this id (NULL: the route is of no session)? ERR_FORBIDDEN. What sessions an owner has
  * is asked by session_is_shown_to, once the session is found. */
 int routes_permit(const struct route *route, const struct identity *who, const char *id, struct err *e);

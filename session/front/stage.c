@@ -29,6 +29,9 @@ struct stage_reply {
 	struct ipc_stream *stream; /* NULL when closed */
 	enum link_state state;
 	bool is_stream;            /* of a call whose reply has no end */
+	bool is_whole;             /* of a call whose reply is wanted in one piece */
+	void (*progress)(void *arg, long done, long total); /* while it is called */
+	void *progress_arg;
 	bool held;                 /* by a call or by the reader of its reply */
 	bool idle;                 /* neither, and kept for the next call */
 	struct co_event changed;
@@ -73,6 +76,8 @@ static void forget_reply(struct stage_reply *link)
 	link->start = link->len = link->size = 0;
 	link->total = 0;
 	link->more = NULL;
+	link->is_whole = false;
+	link->progress = NULL;
 	link->state = LINK_FREE;
 }
 
@@ -182,13 +187,15 @@ static int take_envelope(struct stage_reply *link, uint16_t kind, bool more, con
 /* How much of a reply may wait for its reader. A stream is read as it comes, by many at a time, and what waits of it gets old. */
 static size_t most_waiting(const struct stage_reply *link)
 {
+	if (link->is_whole)
+		return LIMIT_MCP_REPLY_BYTES;
 	return link->is_stream ? LIMIT_STREAM_QUEUED_BYTES : LIMIT_LINK_BYTES;
 }
 
 static int take_data(struct stage_reply *link, bool more, const char *data, size_t len)
 {
 	link->total += len;
-	if (link->total > LIMIT_REPLY_BYTES && !link->is_stream)
+	if (link->total > (link->is_whole ? LIMIT_MCP_REPLY_BYTES : LIMIT_REPLY_BYTES) && !link->is_stream)
 		return -1;
 	if (link->start > 0 && link->start + link->len + len > link->size) {
 		memmove(link->data, link->data + link->start, link->len);
@@ -208,12 +215,28 @@ static int take_data(struct stage_reply *link, bool more, const char *data, size
 	return 0;
 }
 
+/* How far the call is. One that nobody asked for does no harm. */
+static int take_progress(struct stage_reply *link, const char *text, size_t len)
+{
+	json_t *told = NULL;
+	struct err e;
+
+	if (json_parse(text, len, &told, &e) < 0)
+		return -1;
+	if (link->progress)
+		link->progress(link->progress_arg, form_int(told, "done", 0), form_int(told, "of", 0));
+	json_decref(told);
+	return 0;
+}
+
 static int on_frame(void *arg, uint16_t kind, uint16_t flags, const void *data, size_t len)
 {
 	struct stage_reply *link = arg;
 	bool more = flags & LINK_MORE;
 	int rc = -1;
 
+	if (kind == LINK_PROGRESS && link->state == LINK_CALLED)
+		return take_progress(link, data, len);
 	if ((kind == LINK_HELLO && link->state == LINK_NEW) || (kind == LINK_REPLY && link->state == LINK_CALLED))
 		rc = take_envelope(link, kind, more, data, len);
 	else if (kind == LINK_DATA && link->state == LINK_BODY)
@@ -282,6 +305,7 @@ static int link_wait(struct stage_reply *link, int64_t deadline_ms, struct err *
 static int link_fail(struct stage_reply *link)
 {
 	link->held = false;
+	link->progress = NULL;
 	link_close(link);
 	return -1;
 }
@@ -337,13 +361,16 @@ int stage_greet(struct stage *stage, int64_t deadline_ms, struct stage_hello *he
 
 static void send_call(struct stage_reply *link, const struct stage_call *call)
 {
-	json_t *envelope = json_pack("{s:s, s:s, s:s*, s:s*, s:s*, s:O*}", "call", call->name, "role", call->role, "token", call->token,
-	                             "request_id", call->request_id, "key", call->key, "query", call->query);
+	json_t *envelope = json_pack("{s:s, s:s, s:s*, s:s*, s:s*, s:O*, s:b}", "call", call->name, "role", call->role, "token", call->token,
+	                             "request_id", call->request_id, "key", call->key, "query", call->query, "progress", call->progress != NULL);
 	size_t len;
 	auto_free char *text = json_text(envelope, &len);
 
 	json_decref(envelope);
 	link->state = LINK_CALLED;
+	link->is_whole = call->is_whole;
+	link->progress = call->progress;
+	link->progress_arg = call->arg;
 	ipc_stream_send_message(link->stream, &(struct ipc_message){.kind = LINK_CALL, .body_kind = LINK_DATA, .more = LINK_MORE, .head = text,
 	                                                            .head_len = len, .body = call->body, .body_len = call->body_len});
 }
@@ -355,9 +382,10 @@ int stage_call(struct stage *stage, const struct stage_call *call, int64_t deadl
 	if (link_take(stage, call->is_stream, deadline_ms, &link, e) < 0)
 		return -1;
 	send_call(link, call);
-	while (link->state == LINK_CALLED || (link->state == LINK_BODY && link->len < (link->is_stream ? 1 : LIMIT_LINK_BYTES)))
+	while (link->state == LINK_CALLED || (link->state == LINK_BODY && link->len < (link->is_stream ? 1 : most_waiting(link))))
 		if (link_wait(link, deadline_ms, e) < 0)
 			return link_fail(link);
+	link->progress = NULL;
 	*reply = link;
 	return 0;
 }

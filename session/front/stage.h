@@ -31,8 +31,12 @@ struct stage_call {
 	const char *key;        /* the caller's Idempotency-Key, or NULL */
 	json_t *query;          /* borrowed; NULL is {} */
 	bool is_stream;         /* its reply has no end: it has a connection of its own, beside those of other calls */
+	bool is_whole;          /* its reply is wanted in one piece, of at most LIMIT_MCP_REPLY_BYTES */
 	const char *body;       /* borrowed */
 	size_t body_len;
+	/* Called while it runs, from the loop, each time something of it is done: so many of so many. NULL: nobody asks. */
+	void (*progress)(void *arg, long done, long total);
+	void *arg;
 };
 
 /* What all stages have in common; zero is ready to use. */
@@ -52,7 +56,7 @@ void stage_destroy(struct stage *stage);
 int stage_greet(struct stage *stage, int64_t deadline_ms, struct stage_hello *hello, struct err *e);
 
 /*
- * Calls, and returns when the reply and its body are there, or LIMIT_LINK_BYTES of that, or of a stream something. A refusal by the stage
+ * Calls, and returns when the reply and its body are there, or (unless it is wanted whole) LIMIT_LINK_BYTES of that, or of a stream something. A refusal by the stage
  * is a reply like any other. Giving up (deadline, cancel) closes the connection, which stops the call in the stage. Errors: those of
  * stage_greet, and ERR_SESSION_FAILED when the reply breaks the form. *reply is to be ended by stage_reply_finish.
  */

@@ -228,6 +228,7 @@ static json_t *run(struct act *act)
 
 	act->results = json_array();
 	while (act->ok && done < act->batch->n_steps) {
+		call_progress(act->call, done, act->batch->n_steps);
 		act->ok = run_step(act, done);
 		done += act->ok;
 	}

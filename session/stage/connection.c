@@ -88,6 +88,7 @@ static const struct field call_fields[] = {
 	{"request_id", FIELD_STRING, false, 0, 128, NULL, NULL, NULL, "\"\"", "id of the request"},
 	{"key", FIELD_STRING, false, 1, LIMIT_KEY_CHARS, NULL, NULL, NULL, NULL, "the caller's Idempotency-Key"},
 	{"query", FIELD_MAP, false, 0, LIMIT_QUERY_PARAMETERS, NULL, NULL, NULL, "{}", "the request's query"},
+	{"progress", FIELD_BOOL, false, 0, 0, NULL, NULL, NULL, "false", "the front wants to know how far it is"},
 };
 static const struct form call_form = {call_fields, ARRAY_LEN(call_fields), NULL};
 
@@ -120,6 +121,7 @@ static struct call *read_call(const void *text, size_t len)
 	call->role_name = form_string(call->envelope, "role", NULL);
 	call->role = read_role(call->role_name);
 	call->query = json_object_get(call->envelope, "query");
+	call->tells = form_bool(call->envelope, "progress", false);
 	return call;
 }
 
@@ -238,6 +240,16 @@ size_t connections_queued(const struct connections *all)
 	for (const struct connection *c = all->list; c; c = c->next)
 		bytes += ipc_stream_queued(c->stream);
 	return bytes;
+}
+
+void call_progress(struct call *call, size_t done, size_t total)
+{
+	json_auto_t *told = NULL;
+
+	if (!call->tells || call->answered || !call->connection)
+		return;
+	told = json_pack("{s:I,s:I}", "done", (json_int_t)done, "of", (json_int_t)total);
+	send_envelope(call->connection, LINK_PROGRESS, 0, told);
 }
 
 void call_reply(struct call *call, int status, const char *media_type, const json_t *headers, const void *body, size_t len)

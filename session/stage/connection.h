@@ -35,6 +35,7 @@ struct call {
 	char *body;
 	size_t body_len;
 	struct co *co;       /* what works on it: cancelled when the caller leaves */
+	bool tells;          /* whoever called wants to know how far it is */
 	bool runs_on;        /* but not then: whoever has a key comes back for the answer */
 	struct record *record; /* of its key, until its reply is kept */
 	/* Of a call in a dialect (computer.c), while it runs; else NULL. */
@@ -66,6 +67,9 @@ void connections_destroy(struct connections *connections);
 
 /* Bytes of answers that the front has not read yet. */
 size_t connections_queued(const struct connections *connections);
+
+/* Before the answer: so many of so many are done. Does nothing unless the front asked for it. */
+void call_progress(struct call *call, size_t done, size_t total);
 
 /* The answer; once. Dropped when the caller has left. `headers` (names to strings) may be NULL; bodies are copied. JSON, also that of refusals,
  * is told in the call's dialect. */

@@ -8,8 +8,9 @@
  * call has a key: then it runs on, and its caller comes back for the answer (keyed.h). "running" of HELLO are the calls of that kind.
  *
  * HELLO  {"session":ID,"episode":N,"epoch":N,"state":"starting|ready|paused|…","holder":"agent","parked":[],"running":[REQUEST-ID…]}
- * CALL   {"call":NAME,"role":"agent|viewer|controller|operator|owner|server","token":ID,"request_id":TEXT,"key":TEXT,"query":{…}}
+ * CALL   {"call":NAME,"role":"agent|viewer|controller|operator|owner|server","token":ID,"request_id":TEXT,"key":TEXT,"query":{…},"progress":BOOL}
  * TAKEN  uint64_t, of the front, while a reply without end comes: so many bytes of its body are on their way to the caller
+ * PROGRESS {"done":N,"of":N}, of the stage before its REPLY, when the call asked for it: so many of its actions are done
  * REPLY  {"status":N,"type":MEDIA-TYPE,"headers":{NAME:VALUE},"counts":{…}}
  *        counts, for the front's metrics: {"refused":CODE}, or of an act that was begun {"ok":BOOL,"actions":{NAME:[OK,FAILED]}}
  *
@@ -39,6 +40,7 @@ enum link_kind {
 	LINK_REPLY = 3,
 	LINK_DATA = 4,
 	LINK_TAKEN = 5,
+	LINK_PROGRESS = 6,
 };
 
 enum link_flag {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* links: session/front */
+/* links: session/front session/mcp */
 /* Every route with every role, against the table of roles written out here a second time. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -51,6 +51,8 @@ static const struct {
 	{"POST", "/v1/sessions/{id}/tickets", "ow"},
 	{"GET", "/v1/sessions/{id}/tokens", "ow"},
 	{"DELETE", "/v1/sessions/{id}/tokens/{token}", "ow"},
+	{"POST", "/mcp", "avcow"},
+	{"DELETE", "/mcp", "avcow"},
 };
 
 static void test_table_is_as_the_contract_says(void **state)

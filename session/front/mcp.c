@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Requests of MCP at work. */
+#include "session/front/mcp.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "session/base/json_text.h"
+#include "session/base/limits.h"
+#include "session/base/util.h"
+#include "session/front/assets.h"
+#include "session/front/routes.h"
+#include "session/front/spec.h"
+#include "session/mcp/envelope.h"
+#include "session/mcp/more.h"
+
+struct mcp *mcp_create(struct front *front)
+{
+	const struct asset *asset = assets_find("/v1/actions");
+	json_auto_t *actions = json_loadb(asset->start, (size_t)(asset->end - asset->start), 0, NULL);
+	struct mcp *mcp = util_zalloc(sizeof(*mcp));
+
+	if (!actions)
+		DIE("the action document is no JSON");
+	*mcp = (struct mcp){.front = front, .tools = tools_create(actions, &spec_form), .sessions = mcp_sessions_create(),
+	                    .no_params = json_object()};
+	return mcp;
+}
+
+static bool may_use(void *arg, const char *method, const char *path)
+{
+	const struct identity *who = arg;
+	const struct route *route = routes_row(method, path);
+
+	return route && route->roles & ROLES_OF(who->role);
+}
+
+struct tools_view mcp_view(const struct mcp *mcp, const struct identity *who)
+{
+	return (struct tools_view){.tools = mcp->tools, .may = may_use, .arg = (void *)(uintptr_t)who};
+}
+
+/* --- the stream --- */
+
+static void write_event(struct mcp_run *run, const char *text, size_t len)
+{
+	static const char before[] = "event: message\ndata: ", after[] = "\n\n";
+
+	flow_write(run->flow, before, sizeof(before) - 1);
+	flow_write(run->flow, text, len);
+	flow_write(run->flow, after, sizeof(after) - 1);
+	run->told_ms = util_now_ms();
+}
+
+static void on_reader_left(void *arg)
+{
+	mcp_run_cancel(arg);
+}
+
+void mcp_run_open(struct mcp_run *run)
+{
+	if (run->flow || run->done || run->cancelled)
+		return;
+	run->flow = run->reader = flow_create(on_reader_left, run);
+	co_signal(&run->changed);
+}
+
+static void send_ahead(struct mcp_call *call, json_t *taken)
+{
+	struct mcp_run *run = container_of(call, struct mcp_run, call);
+	json_auto_t *message = taken;
+	auto_free char *text = NULL;
+	size_t len;
+
+	if (!run->takes_events || run->cancelled || run->done)
+		return;
+	mcp_run_open(run);
+	if (flow_waiting(run->flow) > LIMIT_MCP_QUEUED_BYTES)
+		return;
+	text = json_text(message, &len);
+	write_event(run, text, len);
+}
+
+/* --- how far it is --- */
+
+/* Actions that are done, and of the one that runs how much of the longest time that a call may take has passed: it grows, and never reaches
+ * the next whole number. */
+static void tell(struct mcp_run *run)
+{
+	int64_t now_ms = util_now_ms();
+	double share = (double)(now_ms - run->step_ms) / (LIMIT_CALL_MS * 2.0);
+	char message[96];
+
+	if (run->steps > 0)
+		(void)snprintf(message, sizeof(message), "%ld of %ld actions done, %lld s", run->done_steps, run->steps,
+		               (long long)(now_ms - run->started_ms) / 1000);
+	else
+		(void)snprintf(message, sizeof(message), "at work for %lld s", (long long)(now_ms - run->started_ms) / 1000);
+	mcp_progress(&run->call, (double)run->done_steps + (share < 0.99 ? share : 0.99), (double)run->steps, message);
+}
+
+void mcp_run_step(void *arg, long done, long total)
+{
+	struct mcp_run *run = arg;
+
+	run->steps = total;
+	run->done_steps = done;
+	run->step_ms = util_now_ms();
+	tell(run);
+}
+
+static void on_tick(void *arg)
+{
+	struct mcp_run *run = arg;
+	int64_t every_ms = run->call.progress_token ? LIMIT_MCP_PROGRESS_MS : LIMIT_MCP_QUIET_MS;
+	int64_t now_ms = util_now_ms();
+
+	run->tick = loop_at(run->mcp->front->loop, now_ms + every_ms, on_tick, run);
+	if (now_ms - run->told_ms < every_ms / 2)
+		return;
+	if (run->call.progress_token && run->takes_events)
+		tell(run);
+	else if (run->flow && flow_waiting(run->flow) == 0)
+		flow_write(run->flow, ":\n\n", 3);
+}
+
+/* --- its life --- */
+
+struct mcp_run *mcp_run_create(struct mcp *mcp, const struct mcp_call *call, json_t *message, const json_t *caps)
+{
+	struct mcp_run *run = util_zalloc(sizeof(*run));
+
+	*run = (struct mcp_run){.call = *call, .mcp = mcp, .refs = 1, .message = json_incref(message), .caps = json_incref((json_t *)(uintptr_t)caps)};
+	(void)snprintf(run->session, sizeof(run->session), "%s", call->session ? call->session : "");
+	run->call.session = *run->session ? run->session : NULL;
+	run->call.send = send_ahead;
+	run->call.front = mcp->front;
+	run->started_ms = run->step_ms = run->told_ms = util_now_ms();
+	return run;
+}
+
+void mcp_run_unref(struct mcp_run *run)
+{
+	if (--run->refs > 0)
+		return;
+	flow_leave(run->reader);
+	if (run->born.session)
+		session_unref(run->born.session);
+	json_decref(run->born.state);
+	json_decref(run->message);
+	json_decref(run->caps);
+	free(run->answer);
+	free(run);
+}
+
+static void join(struct mcp_run *run)
+{
+	struct mcp *mcp = run->mcp;
+
+	run->place = &mcp->runs;
+	run->next = mcp->runs;
+	if (run->next)
+		run->next->place = &run->next;
+	mcp->runs = run;
+	mcp->n_runs++;
+}
+
+static void leave(struct mcp_run *run)
+{
+	*run->place = run->next;
+	if (run->next)
+		run->next->place = run->place;
+	run->mcp->n_runs--;
+}
+
+struct mcp_run *mcp_run_find(const struct mcp *mcp, const char *token, const char *session, const json_t *id)
+{
+	for (struct mcp_run *run = mcp->runs; run && *session; run = run->next)
+		if (strcmp(run->who.name, token) == 0 && strcmp(run->session, session) == 0 && envelope_same_id(run->call.id, id))
+			return run;
+	return NULL;
+}
+
+void mcp_run_cancel(struct mcp_run *run)
+{
+	run->cancelled = true;
+	if (run->co)
+		co_cancel(run->co);
+}
+
+
+/* Takes the text of the answer. */
+static void finish(struct mcp_run *run, char *text, size_t len)
+{
+	loop_cancel(run->tick);
+	run->tick = NULL;
+	run->co = NULL;
+	leave(run);
+	/* A session that nobody hears of must not stay. */
+	if (run->born.session && run->cancelled)
+		session_end(run->born.session, "caller_left");
+	if (run->cancelled) {
+		free(text);
+	} else if (run->flow) {
+		write_event(run, text, len);
+		free(text);
+	} else {
+		run->answer = text;
+		run->answer_len = len;
+	}
+	run->done = true;
+	flow_end(run->flow);
+	run->flow = NULL;
+	co_signal(&run->changed);
+	mcp_run_unref(run);
+}
+
+/* The answer of who adds to MCP. */
+static char *run_more(struct mcp_run *run, size_t *len)
+{
+	json_auto_t *members = mcp_result_members(&run->call), *answer = NULL;
+	struct mcp_error e = {0};
+	json_t *result = NULL;
+
+	if (mcp_more->run(&run->call, &result, &e) < 0) {
+		answer = envelope_error(run->call.id, &e);
+		mcp_error_finish(&e);
+	} else {
+		(void)json_object_update_missing(result, members);
+		answer = envelope_result(run->call.id, result);
+	}
+	return json_text(answer, len);
+}
+
+static void work(void *arg)
+{
+	struct mcp_run *run = arg;
+	size_t len = 0;
+	char *text = run->tool ? mcp_tool_run(run, &len) : run_more(run, &len);
+
+	finish(run, text, len);
+}
+
+void mcp_run_start(struct mcp_run *run)
+{
+	run->refs++;
+	join(run);
+	run->tick = loop_at(run->mcp->front->loop, util_now_ms() + LIMIT_MCP_PROGRESS_MS, on_tick, run);
+	run->co = co_start(run->mcp->front->loop, work, run);
+}

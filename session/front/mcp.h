@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * MCP in the front: what its requests share, and one request that is at work. Such a request runs in a coroutine of its own: its answer is
+ * one JSON text, or becomes a stream of events once there is something to tell before it, or when it takes long. Owner: session/front. One
+ * thread.
+ */
+#ifndef FRONT_MCP_H
+#define FRONT_MCP_H
+
+#include "session/base/co.h"
+#include "session/front/birth.h"
+#include "session/front/flow.h"
+#include "session/front/front.h"
+#include "session/mcp/call.h"
+#include "session/mcp/sessions.h"
+#include "session/mcp/tools.h"
+
+#define MCP_EVENTS "text/event-stream"
+
+struct mcp {
+	struct front *front;
+	struct tools *tools;
+	struct mcp_sessions *sessions;
+	json_t *no_params;    /* of requests without any: {} */
+	struct mcp_run *runs; /* at work */
+	size_t n_runs;
+};
+
+/* From the action document that the front carries. */
+struct mcp *mcp_create(struct front *front);
+
+/* What this token may use. */
+struct tools_view mcp_view(const struct mcp *mcp, const struct identity *who);
+
+/* One request at work. Those who hold it have a reference: its coroutine, and who waits for it. */
+struct mcp_run {
+	struct mcp_call call;       /* the first member: what notifies has this alone */
+	struct mcp *mcp;
+	struct mcp_run *next, **place;
+	int refs;
+	struct identity who;
+	char request_id[20];
+	char session[33];           /* its Mcp-Session-Id, "" without one */
+	json_t *message;            /* what call borrows of */
+	json_t *caps;
+	const struct tool *tool;    /* NULL: mcp_more answers */
+	const json_t *arguments;    /* borrowed of message; NULL without any */
+	bool takes_events;          /* the client takes a stream of events */
+	struct co *co;              /* NULL when it has ended */
+	struct co_event changed;    /* it has ended, or has become a stream */
+	bool cancelled;             /* nothing more goes out */
+	bool done;
+	char *answer;               /* when done, unless it is a stream or was cancelled */
+	size_t answer_len;
+	struct flow *flow, *reader; /* of a stream, the writer's end while it runs, and the reader's until somebody takes it */
+	struct loop_timer *tick;
+	int64_t started_ms, step_ms, told_ms;
+	long done_steps, steps;     /* as the stage tells */
+	struct birth born;          /* what it made: it ends when the answer does not get through */
+};
+
+/*
+ * A run for a request that is found good, with a reference for the caller; `message` is borrowed. ERR_BUSY-like refusals are the caller's:
+ * mcp->n_runs is below LIMIT_MCP_RUNS.
+ */
+struct mcp_run *mcp_run_create(struct mcp *mcp, const struct mcp_call *call, json_t *message, const json_t *caps);
+
+/* Begins it, when who, request_id, tool and arguments are filled in. */
+void mcp_run_start(struct mcp_run *run);
+void mcp_run_cancel(struct mcp_run *run);
+void mcp_run_unref(struct mcp_run *run);
+
+/* Makes a stream of its answer, unless it is one or is done. */
+void mcp_run_open(struct mcp_run *run);
+
+/* Is a request with this id at work in this legacy session of this token? NULL if not; `session` "" has none. */
+struct mcp_run *mcp_run_find(const struct mcp *mcp, const char *token, const char *session, const json_t *id);
+
+/* In the coroutine of a run with a tool: the text of its answer (malloced, the caller's). */
+char *mcp_tool_run(struct mcp_run *run, size_t *len);
+
+/* How far a call of the stage is, as stage_call tells it. */
+void mcp_run_step(void *arg, long done, long total);
+
+#endif

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the tools do: by the calls, the checks of rights and the sessions that the routes of the API have. */
+#include <string.h>
+
+#include "session/base/json.h"
+#include "session/base/json_text.h"
+#include "session/base/limits.h"
+#include "session/base/util.h"
+#include "session/front/audit.h"
+#include "session/front/calls.h"
+#include "session/front/describe.h"
+#include "session/front/mcp.h"
+#include "session/front/metrics.h"
+#include "session/front/quota.h"
+#include "session/front/routes.h"
+#include "session/mcp/envelope.h"
+#include "session/mcp/forms.h"
+#include "session/mcp/result.h"
+
+#define CALL_GRACE_MS 10000 /* after the limit of a call itself: its stage answers, or is stuck */
+#define SHOWN_MAX 80
+
+/* --- results --- */
+
+static char *answer(const struct mcp_run *run, json_t *result, size_t *len)
+{
+	json_auto_t *members = mcp_result_members(&run->call), *whole = NULL;
+
+	(void)json_object_update(members, result);
+	json_decref(result);
+	whole = envelope_result(run->call.id, json_incref(members));
+	return json_text(whole, len);
+}
+
+static json_t *refused(const struct err *e)
+{
+	struct err one = *e;
+	const struct faults faults = {.list = &one, .max = 1, .n = 1};
+
+	return result_of_faults(&faults);
+}
+
+/* --- which session --- */
+
+/* The session's id that a call names, or that of its token. */
+static int read_session_id(const struct mcp_run *run, const char **id, struct err *e)
+{
+	const json_t *named = json_object_get(run->arguments, "session_id");
+
+	*id = json_string_value(named);
+	if (named && !json_is_null(named) && (!*id || strlen(*id) != json_string_length(named)))
+		return err_set(e, ERR_BAD_FIELD, "/session_id", "session_id must be a string");
+	if (!*id && *run->who.session)
+		*id = run->who.session;
+	if (!*id)
+		return err_set(e, ERR_MISSING_FIELD, "/session_id", "session_id is required: this token is not of one session");
+	return 0;
+}
+
+/* *session has a reference, the caller's. */
+static int find_session(const struct mcp_run *run, struct session **session, struct err *e)
+{
+	const struct front *front = run->mcp->front;
+	const char *id;
+	char shown[SHOWN_MAX];
+	struct session *found;
+
+	if (read_session_id(run, &id, e) < 0 || routes_permit(routes_row(run->tool->method, run->tool->path), &run->who, id, e) < 0)
+		return -1;
+	found = sessions_find(&front->sessions, id);
+	if (!found || !session_is_shown_to(found, &run->who))
+		return err_set(e, ERR_NOT_FOUND, "/session_id", "there is no session %s", err_quote(shown, sizeof(shown), id, strlen(id)));
+	*session = session_ref(found);
+	return 0;
+}
+
+/* --- tools that the stage answers --- */
+
+/* {"name","arguments"} without session_id, as text. */
+static char *stage_body(const struct mcp_run *run, size_t *len)
+{
+	json_auto_t *arguments = run->arguments ? json_copy((json_t *)(uintptr_t)run->arguments) : json_object();
+	json_auto_t *body = json_pack("{s:s,s:O}", "name", run->tool->name, "arguments", arguments);
+
+	(void)json_object_del(arguments, "session_id");
+	return json_text(body, len);
+}
+
+static int call_stage(struct mcp_run *run, struct session *session, struct stage_reply **reply, struct err *e)
+{
+	json_auto_t *query = json_pack("{s:s}", "dialect", "mcp");
+	size_t len;
+	auto_free char *body = stage_body(run, &len);
+	struct stage_call call = {.name = "computer", .role = role_name(run->who.role), .token = run->who.name, .request_id = run->request_id,
+	                          .query = query, .is_whole = true, .body = body, .body_len = len, .arg = run};
+	int rc;
+
+	if (len > LIMIT_BODY_BYTES)
+		return err_set(e, ERR_TOO_LARGE, NULL, "the arguments have more than the %d bytes that are allowed", LIMIT_BODY_BYTES);
+	if (calls_check_ready(session, e) < 0)
+		return -1;
+	if (run->call.progress_token)
+		call.progress = mcp_run_step;
+	session_begin_call(session);
+	rc = stage_call(session->stage, &call, util_now_ms() + LIMIT_CALL_MS + CALL_GRACE_MS, reply, e);
+	session_finish_call(session);
+	return rc < 0 ? calls_explain_end(session, e) : 0;
+}
+
+/* The stage's text within our envelope; what it refuses is told to the model. */
+static char *wrap_reply(const struct mcp_run *run, struct stage_reply *reply, size_t *len)
+{
+	int64_t left = stage_reply_left(reply);
+	auto_free char *text = left > 0 ? stage_reply_take(reply) : NULL;
+	json_auto_t *members = mcp_result_members(&run->call), *problem = NULL;
+	char *out = NULL;
+	struct err e;
+
+	if (text && stage_reply_status(reply) == 200)
+		out = envelope_splice(run->call.id, members, text, (size_t)left, len);
+	if (out)
+		return out;
+	if (text && json_parse(text, (size_t)left, &problem, &e) == 0 && json_is_object(problem))
+		return answer(run, result_of_problem(problem), len);
+	(void)err_set(&e, ERR_SESSION_FAILED, NULL, "the session's answer is not understood");
+	return answer(run, refused(&e), len);
+}
+
+static char *ask_stage(struct mcp_run *run, size_t *len)
+{
+	struct session *session;
+	struct stage_reply *reply;
+	char *text;
+	struct err e;
+	int rc;
+
+	if (find_session(run, &session, &e) < 0)
+		return answer(run, refused(&e), len);
+	rc = call_stage(run, session, &reply, &e);
+	session_unref(session);
+	if (rc < 0)
+		return answer(run, refused(&e), len);
+	metrics_of_stage(run->mcp->front->metrics, stage_reply_counts(reply));
+	text = wrap_reply(run, reply, len);
+	stage_reply_finish(reply);
+	return text;
+}
+
+/* --- tools of sessions --- */
+
+/* A session as a model sees it: no token, no address. */
+static json_t *show(const struct session *session, const json_t *state)
+{
+	static const char *const members[] = {"state", "image", "display", "space", "apps", "at", "held", "labels", "created_at", "expires_at",
+	                                      "reason", "ended_at"};
+	json_auto_t *all = describe_session(session, state);
+	json_t *out = json_pack("{s:s}", "session_id", session->id);
+
+	for (size_t i = 0; i < ARRAY_LEN(members); i++)
+		if (json_object_get(all, members[i]))
+			(void)json_object_set(out, members[i], json_object_get(all, members[i]));
+	return out;
+}
+
+static int check_arguments(const struct mcp_run *run, struct faults *faults)
+{
+	json_auto_t *arguments = run->arguments ? json_copy((json_t *)(uintptr_t)run->arguments) : json_object();
+
+	if (run->tool->flags & TOOL_SESSION)
+		(void)json_object_del(arguments, "session_id");
+	return form_check_all(run->tool->input, arguments, "", NULL, faults);
+}
+
+static int run_list(struct mcp_run *run, json_t **out, struct faults *faults)
+{
+	bool ended = form_bool(run->arguments, "ended", false);
+	json_t *list = json_array();
+
+	(void)faults;
+	for (const struct session *session = run->mcp->front->sessions.first; session; session = session->next)
+		if (session_is_shown_to(session, &run->who) && (ended || session->ended_ms == 0))
+			(void)json_array_append_new(list, show(session, NULL));
+	*out = json_pack("{s:o}", "sessions", list);
+	return 0;
+}
+
+static int run_get(struct mcp_run *run, json_t **out, struct faults *faults)
+{
+	struct err *e = faults_next(faults);
+	json_auto_t *state = NULL;
+	struct session *session;
+	int rc;
+
+	if (find_session(run, &session, e) < 0)
+		return -1;
+	rc = calls_ask_state(&run->who, run->request_id, session, &state, e);
+	if (rc == 0)
+		*out = show(session, state);
+	session_unref(session);
+	return rc;
+}
+
+static int run_end(struct mcp_run *run, json_t **out, struct faults *faults)
+{
+	struct err *e = faults_next(faults);
+	struct session *session;
+	int rc;
+
+	if (find_session(run, &session, e) < 0)
+		return -1;
+	session_end(session, "deleted");
+	rc = session_wait_end(session, util_now_ms() + LIMIT_START_MS, e);
+	if (rc == 0)
+		*out = json_pack("{s:s,s:s}", "session_id", session->id, "state", session_state_name(session->state));
+	session_unref(session);
+	return rc;
+}
+
+static int create(struct mcp_run *run, json_t **out, struct faults *faults)
+{
+	struct front *front = run->mcp->front;
+	json_auto_t *none = json_object(), *spec = NULL;
+
+	if (quota_complete_spec(&front->config, run->who.owner, run->arguments ? run->arguments : none, &spec, faults) < 0 ||
+	    birth_create_all(front, spec, run->who.owner, run->request_id, 1, &run->born, faults_next(faults)) < 0)
+		return -1;
+	*out = show(run->born.session, run->born.state);
+	return 0;
+}
+
+static int run_create(struct mcp_run *run, json_t **out, struct faults *faults)
+{
+	json_t *fields;
+
+	if (create(run, out, faults) == 0)
+		return 0;
+	fields = audit_who(&run->who, run->request_id);
+	(void)json_object_set_new(fields, "code", json_string(err_info(faults->list[0].code)->wire));
+	(void)json_object_set_new(fields, "pointer", json_string(faults->list[0].path));
+	audit_refusal(run->mcp->front->audit, fields);
+	return -1;
+}
+
+static const struct {
+	const char *tool;
+	int (*run)(struct mcp_run *run, json_t **out, struct faults *faults); /* at least one fault on failure */
+} rows[] = {
+	{"session_create", run_create},
+	{"session_list", run_list},
+	{"session_get", run_get},
+	{"session_end", run_end},
+};
+
+static char *run_here(struct mcp_run *run, size_t *len)
+{
+	struct err list[LIMIT_FAULTS];
+	struct faults faults = {.list = list, .max = LIMIT_FAULTS};
+	json_t *out = NULL;
+	int rc = -1;
+
+	if (!run->tool->input || check_arguments(run, &faults) == 0) {
+		for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+			if (strcmp(rows[i].tool, run->tool->name) == 0)
+				rc = rows[i].run(run, &out, &faults);
+	}
+	return answer(run, rc < 0 ? result_of_faults(&faults) : result_of(out), len);
+}
+
+char *mcp_tool_run(struct mcp_run *run, size_t *len)
+{
+	return run->tool->flags & TOOL_STAGE ? ask_stage(run, len) : run_here(run, len);
+}

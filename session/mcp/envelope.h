@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * JSON-RPC 2.0 as MCP narrows it: what a message is, and the texts of answers. Owner: session/mcp. No threads.
+ */
+#ifndef MCP_ENVELOPE_H
+#define MCP_ENVELOPE_H
+
+#include <jansson.h>
+#include <stddef.h>
+
+#include "session/mcp/error.h"
+
+enum envelope_kind { ENVELOPE_REQUEST, ENVELOPE_NOTIFICATION, ENVELOPE_RESPONSE };
+
+/* All is borrowed from the message. */
+struct envelope {
+	enum envelope_kind kind;
+	const json_t *id;     /* a string or an integer; NULL for a notification */
+	const char *method;   /* NULL for a response */
+	const json_t *params; /* an object; NULL when there are none */
+};
+
+/*
+ * Takes one message apart. MCP_INVALID: no object, not of version 2.0, an id that is neither a string (LIMIT_MCP_ID_BYTES at most) nor an
+ * integer, a method that is no text, params that are no object, neither a request nor a response. out->id is then set if there is one to
+ * answer with.
+ */
+int envelope_read(const json_t *message, struct envelope *out, struct mcp_error *e);
+
+/* Are both ids the same value of the same type? */
+bool envelope_same_id(const json_t *a, const json_t *b);
+
+/* Answers as objects; id NULL is null; `result` is taken. The caller's reference. */
+json_t *envelope_result(const json_t *id, json_t *result);
+json_t *envelope_error(const json_t *id, const struct mcp_error *e);
+json_t *envelope_notification(const char *method, json_t *params);
+
+/*
+ * The answer whose result is the JSON object of text[0..len), unread, with `first` (an object, or NULL) as its first members: malloced,
+ * the caller's, *out_len bytes on one line. NULL when the text is no object from its outside.
+ */
+char *envelope_splice(const json_t *id, const json_t *first, const char *text, size_t len, size_t *out_len);
+
+#endif
