@@ -14,7 +14,8 @@ import pytest
 from conftest import BUILD, TREE, Server
 
 PLACES = ["bin/glovebox", "sbin/gloveboxd", "lib/glovebox/bin/glovebox-front", "lib/glovebox/images/build",
-          "lib/glovebox/images/recipes/minimal/recipe", "lib/systemd/system/glovebox.service", "share/doc/glovebox/LICENSE"]
+          "lib/glovebox/images/recipes/minimal/recipe", "lib/systemd/system/glovebox.service", "share/doc/glovebox/LICENSE",
+          *(f"share/glovebox/adapters/{path.name}" for path in (TREE / "session/dialects/adapters").iterdir())]
 
 
 def make(tree, *words):
@@ -52,7 +53,8 @@ def unpacked(prepared, tmp_path_factory):
 def installed(unpacked, tmp_path_factory):
     """DESTDIR after an install; the unpacked tree is gone, so that nothing can be used from there."""
     dest = tmp_path_factory.mktemp("install")
-    made(unpacked, "install", "OPT_release=-O0", f"DESTDIR={dest}")
+    said = made(unpacked, "install", "OPT_release=-O0", f"DESTDIR={dest}")
+    assert "/usr/local/share/glovebox/adapters" in said
     unpacked.rename(unpacked.with_name("away"))
     yield dest / "usr/local"
     unpacked.with_name("away").rename(unpacked)

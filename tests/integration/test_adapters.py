@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The adapters for vendors' SDKs (session/dialects/adapters), in the vendors' own packages, against a stand-in of the model and a real session."""
+import contextlib
+import json
+
+import pytest
+from PIL import ImageChops
+
+from page import Page
+from stand_in import StandIn
+from terminal import RawTerminal
+from vendors import DONE, Anthropic, Google, OpenAi, OpenAiAgents
+
+TEXT = "Grüße, 日本 {1}"
+SPACE = {"width": 1024, "height": 640}
+GRID = 1000  # of Gemini's coordinates
+
+
+VENDORS = [Anthropic, OpenAi, OpenAiAgents]
+vendors = pytest.mark.parametrize("vendor", VENDORS, ids=[row.program.removesuffix(".mjs") for row in VENDORS])
+
+
+@pytest.fixture
+def stand_in(tmp_path):
+    """Starts stand-ins of a vendor's model."""
+    with contextlib.ExitStack() as stack:
+        yield lambda vendor, *turns: stack.enter_context(StandIn(tmp_path / vendor.vendor, vendor.vendor, [*turns, vendor.last()]))
+
+
+@pytest.fixture(scope="module")
+def terminal(server):
+    """A terminal in a session that the tests of this file share."""
+    session = server.api.new(image="minimal")
+    yield RawTerminal(session)
+    session.end()
+
+
+@pytest.fixture(scope="module")
+def page(server):
+    """A page in Firefox, in a session whose pictures are smaller than its display."""
+    session = server.api.new(image="desktop", space=SPACE)
+    yield Page(session)
+    session.end()
+
+
+def well(done):
+    """A program that ended well, saying only the model's last words."""
+    assert (done.returncode, done.stdout) == (0, f"{DONE}\n"), done.stdout + done.stderr
+
+
+def journal(session):
+    text = session.api.request("GET", f"{session.path}/journal").body.decode()
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def place_for(vendor, x, y, size):
+    """A place in pixels, as the vendor's models write it."""
+    if vendor is Google:
+        return {"x": -(-x * GRID // size["width"]), "y": -(-y * GRID // size["height"])}
+    return {"x": x, "y": y}
+
+
+@vendors
+def test_text_arrives_in_a_terminal(vendor, terminal, stand_in):
+    session = terminal.session
+    model = stand_in(vendor, vendor.click_and_type(place_for(vendor, 300, 200, session.answer["space"]), TEXT))
+    well(model.on(session, vendor.program))
+    wanted = f"{TEXT}\r".encode()
+    assert terminal.got(len(wanted)) == wanted
+    picture = model.pictures()[-1]
+    assert picture.size == (1280, 800)
+    assert ImageChops.difference(picture, session.shot()).getbbox() is None
+
+
+@vendors
+def test_a_click_hits_in_firefox(vendor, page, stand_in):
+    """In a space that is not the display's: the page tells which pixel of the display was hit."""
+    session, before = page.session, page.told()
+    x, y = (300, 200) if vendor is not Google else (256, 160)  # whole numbers of the grid
+    model = stand_in(vendor, vendor.click_and_type(place_for(vendor, x, y, SPACE), "hit"))
+    well(model.on(session, vendor.program))
+    told = page.wait(lambda told: told["text"].count("hit") > before["text"].count("hit") and told["text"].endswith("\n"))
+    assert len(told["clicks"]) == len(before["clicks"]) + 1
+    assert told["clicks"][-1][2:] == [(2 * x + 1) * 1280 // 2048, (2 * y + 1) * 800 // 1280]
+    assert {picture.size for picture in model.pictures()} == {(SPACE["width"], SPACE["height"])}
+
+
+# What the model does wrong: a place off the screen, and text after it that must not be typed.
+OFF = {"x": 5000, "y": 200}
+BEHIND = "must not arrive"
+
+
+def expect_nothing_but(terminal, text):
+    """The terminal got this since the last look; what came before it would be in it."""
+    assert terminal.got(len(text)) == text.encode()
+
+
+def test_claude_is_told_what_failed_and_goes_on(terminal, stand_in):
+    wrong = Anthropic.turn(("left_click", {"coordinate": [5000, 200]}), ("type", {"text": BEHIND}))
+    model = stand_in(Anthropic, wrong, Anthropic.turn(("type", {"text": "mended\n"})))
+    well(model.on(terminal.session, Anthropic.program))
+    first, second = model.requests()[1]["messages"][-1]["content"]
+    assert first["is_error"] and "5000" in first["content"][0]["text"] and "1280x800" in first["content"][0]["text"].replace(" x ", "x")
+    assert second["is_error"] and second["content"] == "Not executed: an earlier computer action in this turn failed."
+    assert model.requests()[2]["messages"][-1]["content"][0]["content"] == [{"type": "text", "text": "Typed."}]
+    expect_nothing_but(terminal, "mended\r")
+
+
+def test_openai_stops_at_what_failed(terminal, stand_in):
+    model = stand_in(OpenAi, OpenAi.turn({"type": "click", "button": "left", **OFF}, {"type": "type", "text": BEHIND}))
+    done = model.on(terminal.session, OpenAi.program)
+    assert done.returncode == 1 and "GloveboxError" in done.stderr and "5000" in done.stderr, done.stderr
+    terminal.expect("after")
+
+
+def test_agents_see_the_screen_after_what_failed(terminal, stand_in):
+    """The rest of the turn is left out, and the next turn is done again."""
+    wrong = OpenAiAgents.turn({"type": "click", "button": "left", **OFF}, {"type": "type", "text": BEHIND})
+    model = stand_in(OpenAiAgents, wrong, OpenAiAgents.turn({"type": "type", "text": "mended\n"}))
+    done = model.on(terminal.session, OpenAiAgents.program)
+    assert done.returncode == 0, done.stderr
+    failed, last = done.stdout.splitlines()
+    assert failed.startswith("failed: ") and "5000" in failed and last == DONE
+    expect_nothing_but(terminal, "mended\r")
+
+
+CHECKS = [{"id": "sc_1", "code": "malicious_instructions", "message": "The page asks for something else."},
+          {"id": "sc_2", "code": "irrelevant_domain", "message": "This is another site."}]
+
+
+@pytest.mark.parametrize("vendor", [OpenAi, OpenAiAgents], ids=["openai", "openai-agents"])
+def test_safety_checks_are_acknowledged(vendor, terminal, stand_in):
+    """By a person of the program; the stand-in refuses an answer without."""
+    model = stand_in(vendor, vendor.turn({"type": "type", "text": "checked\n"}, checks=CHECKS))
+    well(model.on(terminal.session, vendor.program))
+    expect_nothing_but(terminal, "checked\r")
+
+
+def test_claude_is_not_confirmed(terminal, stand_in):
+    model = stand_in(Anthropic, Anthropic.turn(("type", {"text": BEHIND})))
+    well(model.on(terminal.session, Anthropic.program, DENY="type"))
+    result, = model.requests()[1]["messages"][-1]["content"]
+    assert result["is_error"] and result["content"][0]["text"].startswith("The user did not grant permission to run 'type'.")
+    terminal.expect("after")
+
+
+# Each member of the toolset: a call, and the text that answers it; None: a picture.
+MEMBERS = [
+    ("mouse_move", {"coordinate": [300, 210]}, "Moved the mouse."),
+    ("cursor_position", {}, "X=300,Y=210"),
+    ("left_mouse_down", {}, "Left mouse button pressed."),
+    ("left_mouse_up", {}, "Left mouse button released."),
+    ("left_click", {"coordinate": [310, 220], "text": "ctrl"}, "Clicked."),
+    ("middle_click", {"coordinate": [800, 780]}, "Middle-clicked."),
+    ("right_click", {"coordinate": [810, 780]}, "Right-clicked."),
+    ("double_click", {"coordinate": [320, 230]}, "Double-clicked."),
+    ("triple_click", {"coordinate": [330, 240]}, "Triple-clicked."),
+    ("left_click_drag", {"start_coordinate": [300, 210], "coordinate": [350, 260]}, "Dragged."),
+    ("scroll", {"coordinate": [300, 210], "scroll_direction": "down", "scroll_amount": 2}, "Scrolled down."),
+    ("wait", {"duration": 0.1}, "Waited 0.1s."),
+    ("type", {"text": "a"}, "Typed."),
+    ("key", {"text": "Return"}, "Pressed Return."),
+    ("hold_key", {"text": "shift", "duration": 0.1}, "Held shift for 0.1s."),
+    ("screenshot", {}, None),
+    ("zoom", {"region": [0, 0, 640, 400]}, None),
+]
+
+
+def test_claude_every_member(server, stand_in):
+    session = server.api.new(image="minimal", apps=["terminal"])
+    model = stand_in(Anthropic, Anthropic.turn(*((name, given) for name, given, _ in MEMBERS)))
+    well(model.on(session, Anthropic.program))
+    results = model.requests()[1]["messages"][-1]["content"]
+    assert [result["toolset_name"] for result in results] == ["computer"] * len(MEMBERS)
+    assert [block.get("text") for result in results for block in result["content"]] == [text for *_, text in MEMBERS]
+    assert len(model.pictures()) == 2 and model.pictures()[0].size == (1280, 800)
+    session.end()
+
+
+# Each action of OpenAI's, and what it is in the session's journal.
+ACTIONS = [
+    ({"type": "click", "button": "wheel", "x": 800, "y": 780, "keys": None}, {"action": "click", "x": 800, "y": 780, "button": "middle"}),
+    ({"type": "click", "button": "left", "x": 300, "y": 200, "keys": ["CTRL", "SHIFT"]},
+     {"action": "click", "x": 300, "y": 200, "button": "left", "hold": ["CTRL", "SHIFT"]}),
+    ({"type": "double_click", "x": 320, "y": 230, "keys": []}, {"action": "click", "x": 320, "y": 230, "count": 2}),
+    ({"type": "drag", "path": [{"x": 300, "y": 200}, {"x": 330, "y": 210}, {"x": 340, "y": 260}]}, {"action": "drag", "path": [[300, 200], [330, 210], [340, 260]]}),
+    ({"type": "move", "x": 310, "y": 220}, {"action": "move", "x": 310, "y": 220}),
+    ({"type": "scroll", "x": 300, "y": 200, "scroll_x": -30, "scroll_y": 260}, {"action": "scroll", "x": 300, "y": 200, "dx": -1, "dy": 3}),
+    ({"type": "keypress", "keys": ["SHIFT", "A"]}, {"action": "key", "keys": ["SHIFT", "A"]}),
+    ({"type": "type", "text": "b"}, {"action": "type", "text": "b"}),
+    ({"type": "wait"}, {"action": "wait", "duration_ms": 2000}),
+    ({"type": "screenshot"}, None),
+]
+
+
+@pytest.mark.parametrize("vendor", [OpenAi, OpenAiAgents], ids=["openai", "openai-agents"])
+def test_openai_every_action(vendor, server, stand_in):
+    """Agents' methods have no keys to be held, so there are none."""
+    session = server.api.new(image="minimal", apps=["terminal"])
+    model = stand_in(vendor, vendor.turn(*(given for given, _ in ACTIONS)))
+    well(model.on(session, vendor.program))
+    lines = journal(session)
+    wanted = [dict(action) for _, action in ACTIONS if action]
+    if vendor is OpenAiAgents:
+        for action in wanted:
+            action.pop("hold", None)
+    assert [line["action"] for line in lines if line["event"] == "intent"] == wanted
+    session.end()
+
+
+def test_a_session_that_is_gone_ends_the_run(server, stand_in):
+    """The model cannot mend that, so it is told nothing."""
+    session = server.api.new(image="minimal")
+    session.end()
+    model = stand_in(Anthropic, Anthropic.turn(("screenshot", {})))
+    done = model.on(session, Anthropic.program)
+    assert done.returncode == 1 and "ToolsetUsageError" in done.stderr
+    assert len(model.requests()) == 1
+
+
+def test_an_aborted_signal_ends_the_call(server, stand_in):
+    session = server.api.new(image="minimal")
+    done = stand_in(Anthropic).on(session, "abort.mjs")
+    assert (done.returncode, done.stdout) == (0, "AbortError\ntrue\n"), done.stdout + done.stderr
+    lines = journal(session)
+    assert [line.get("error") for line in lines if line["event"] == "result"] == ["cancelled", None]
+    session.end()
