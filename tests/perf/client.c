@@ -12,7 +12,8 @@
  *   helper     argv of tests/perf/helper.c on the display, which answers each byte with a time
  *   steps      what one round does, in order:
  *     name     what it is measured as; absent: it is not
- *     call, query, body, expect (a status, default 200), contains (in the body), match (true: If-None-Match with the tag of before)
+ *     call, query (of a stage), headers (of HTTP), body, expect (a status, default 200), contains (in the body), match (true: If-None-Match
+ *              with the tag of before)
  *     argv, file   a program that must end with 0, and what it has written
  *     poke     true: the helper's turn
  *     quiet_ms, drawn, over   of a call that waits for so much quiet while the helper watches, and names of two more series: from the
@@ -205,10 +206,12 @@ static void do_call(struct plan *plan, const json_t *step, struct series *series
 	auto_free char *call = expand(plan, text_of(step, "call", ""));
 	auto_free char *body = expand(plan, text_of(step, "body", ""));
 	const char *contains = text_of(step, "contains", NULL);
+	const json_t *fields = json_object_get(step, "headers");
 	struct answer answer;
 	int64_t start_ns, end_ns;
 
-	wire_prepare(plan->wire, call, json_object_get(step, "query"), body, json_is_true(json_object_get(step, "match")) ? plan->etag : "");
+	wire_prepare(plan->wire, call, fields ? fields : json_object_get(step, "query"), body,
+	             json_is_true(json_object_get(step, "match")) ? plan->etag : "");
 	start_ns = clock_ns(CLOCK_MONOTONIC);
 	wire_exchange(plan->wire);
 	end_ns = clock_ns(CLOCK_MONOTONIC);

@@ -202,24 +202,41 @@ static void prepare_stage(struct wire *wire, const char *call, const json_t *que
 		append_frame(&wire->out, LINK_DATA, 0, body);
 }
 
-static void prepare_http(struct wire *wire, const char *call, const char *body, const char *etag)
+static void append_header(struct bytes *bytes, const char *name, const char *value)
 {
-	auto_free char *match = *etag ? util_printf("If-None-Match: %s\r\n", etag) : util_strdup("");
-	auto_free char *form = *body ? util_printf("Content-Type: application/json\r\nContent-Length: %zu\r\n", strlen(body)) : util_strdup("");
-	auto_free char *text = util_printf("%s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\n%s%s\r\n%s", call, wire->host, wire->token, match,
-	                                   form, body);
+	auto_free char *line = util_printf("%s: %s\r\n", name, value);
 
-	append(&wire->out, text, strlen(text));
+	append(bytes, line, strlen(line));
 }
 
-void wire_prepare(struct wire *wire, const char *call, const json_t *query, const char *body, const char *etag)
+static void prepare_http(struct wire *wire, const char *call, const json_t *headers, const char *body, const char *etag)
+{
+	auto_free char *start = util_printf("%s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\n", call, wire->host, wire->token);
+	auto_free char *length = util_printf("%zu", strlen(body));
+	const char *name;
+	json_t *value;
+
+	append(&wire->out, start, strlen(start));
+	if (*etag)
+		append_header(&wire->out, "If-None-Match", etag);
+	if (*body) {
+		append_header(&wire->out, "Content-Type", "application/json");
+		append_header(&wire->out, "Content-Length", length);
+	}
+	json_object_foreach((json_t *)(uintptr_t)headers, name, value)
+		append_header(&wire->out, name, json_string_value(value));
+	append(&wire->out, "\r\n", 2);
+	append(&wire->out, body, strlen(body));
+}
+
+void wire_prepare(struct wire *wire, const char *call, const json_t *fields, const char *body, const char *etag)
 {
 	wire->out.len = wire->in.len = wire->seen = 0;
 	wire->in.data[0] = '\0';
 	if (wire->is_stage)
-		prepare_stage(wire, call, query, body, etag);
+		prepare_stage(wire, call, fields, body, etag);
 	else
-		prepare_http(wire, call, body, etag);
+		prepare_http(wire, call, fields, body, etag);
 }
 
 void wire_exchange(struct wire *wire)

@@ -27,10 +27,11 @@ struct wire *wire_open(const char *target, const char *token);
 void wire_close(struct wire *wire);
 
 /*
- * Makes the next request ready: "GET /path" with the HTTP body, or the name of a stage's call with its query (an object, or NULL).
+ * Makes the next request ready: "GET /path" with the HTTP body, or the name of a stage's call. `fields` (an object of texts, or NULL) is the
+ * query of a stage's call; over HTTP they are headers.
  * `etag` is what If-None-Match names, or "".
  */
-void wire_prepare(struct wire *wire, const char *call, const json_t *query, const char *body, const char *etag);
+void wire_prepare(struct wire *wire, const char *call, const json_t *fields, const char *body, const char *etag);
 
 /* Sends it, and reads to the last byte of the answer: all that is measured. */
 void wire_exchange(struct wire *wire);
