@@ -42,7 +42,7 @@ DIRS_gloveboxd        := session/warden sandbox/jail sandbox/confine
 LIBS_gloveboxd        := libseccomp gnutls
 DIRS_glovebox-front   := session/front session/mcp sandbox/confine
 LIBS_glovebox-front   := jansson libseccomp libmicrohttpd sqlite3 gnutls
-DIRS_glovebox-stage   := session/stage session/dialects session/journal display input apps sandbox/confine
+DIRS_glovebox-stage   := session/stage session/dialects session/mcp session/journal display input apps sandbox/confine
 LIBS_glovebox-stage   := jansson libseccomp libpng libdeflate libturbojpeg libwebp x11 x11-xcb xcb xcb-xtest xcb-shm xcb-damage \
                          xcb-xfixes xcb-res xcb-xkb xcb-xinput xkbcommon gnutls
 DIRS_glovebox         := session/cli session/replay

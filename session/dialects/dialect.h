@@ -33,6 +33,9 @@ struct dialect {
 	 */
 	bool runs_until_fault;
 
+	/* It takes members of an act over as they are sent: what is wrong with them is found when the act is checked, and `refuse` is asked. */
+	bool passes;
+
 	/*
 	 * The body of an act (design of POST …/act) in *act, the caller's reference. A fault of the model is put into the list in the place of its
 	 * action by dialect_fault; what stands behind it is never looked at. -1 with *e is a fault of the harness.

@@ -16,6 +16,7 @@ const struct dialect *const dialects[] = {
 	&dialect_anthropic_20251124,
 	&dialect_anthropic_20250124,
 	&dialect_anthropic_20241022,
+	&dialect_mcp,
 };
 const size_t dialects_n = ARRAY_LEN(dialects);
 

@@ -11,5 +11,6 @@ extern const struct dialect dialect_anthropic_toolset;
 extern const struct dialect dialect_anthropic_20251124;
 extern const struct dialect dialect_anthropic_20250124;
 extern const struct dialect dialect_anthropic_20241022;
+extern const struct dialect dialect_mcp;
 
 #endif

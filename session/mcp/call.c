@@ -15,15 +15,22 @@ void mcp_notify(struct mcp_call *call, const char *method, json_t *params)
 		json_decref(params);
 }
 
+static json_t *number(double value)
+{
+	json_int_t whole = (json_int_t)value;
+
+	return (double)whole < value || (double)whole > value ? json_real(value) : json_integer(whole);
+}
+
 void mcp_progress(struct mcp_call *call, double progress, double total, const char *message)
 {
 	json_t *params;
 
 	if (!call->progress_token)
 		return;
-	params = json_pack("{s:O,s:f,s:s*}", "progressToken", (json_t *)(uintptr_t)call->progress_token, "progress", progress, "message", message);
+	params = json_pack("{s:O,s:o,s:s*}", "progressToken", (json_t *)(uintptr_t)call->progress_token, "progress", number(progress), "message", message);
 	if (total > 0)
-		(void)json_object_set_new(params, "total", json_real(total));
+		(void)json_object_set_new(params, "total", number(total));
 	mcp_notify(call, "notifications/progress", params);
 }
 

@@ -29,7 +29,7 @@ const struct form mcp_command_form = {mcp_command_fields, ARRAY_LEN(mcp_command_
 static const struct field mcp_read_fields[] = {
 	{"path", FIELD_STRING, true, 1, 4096, NULL, NULL, NULL, NULL, "absolute, or from /home/user"},
 	{"offset", FIELD_INT, false, 0, LIMIT_FRAME, NULL, NULL, "bytes", "0", "where to begin"},
-	{"length", FIELD_INT, false, 1, LIMIT_MCP_READ_BYTES, NULL, NULL, "bytes", "65536", "how much, at most; a whole picture is always read whole"},
+	{"length", FIELD_INT, false, 4, LIMIT_MCP_READ_BYTES, NULL, NULL, "bytes", "65536", "how much, at most; a picture of up to 2.5 MB is read whole"},
 };
 FORM(mcp_read);
 

@@ -27,6 +27,11 @@ json_t *result_of(json_t *structured)
 	return json_pack("{s:[o],s:o}", "content", result_text(text, len), "structuredContent", structured);
 }
 
+json_t *result_of_failure(const char *text)
+{
+	return json_pack("{s:[o],s:b}", "content", result_text(text, strlen(text)), "isError", 1);
+}
+
 /* "bad_field at /actions/0/x: 9 is not allowed here …" */
 static char *line_of(const json_t *fault)
 {
@@ -57,7 +62,7 @@ json_t *result_of_problem(const json_t *problem)
 		free(text);
 		text = longer;
 	}
-	result = json_pack("{s:[o],s:b}", "content", result_text(text, strlen(text)), "isError", 1);
+	result = result_of_failure(text);
 	free(text);
 	return result;
 }

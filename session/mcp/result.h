@@ -10,9 +10,12 @@
 /* {"content":[{"type":"text",…}],"structuredContent":…}: the object (taken) and its text. The caller's reference. */
 json_t *result_of(json_t *structured);
 
-/* The same with isError: a line for each fault, of which there is at least one; or for those of a problem object. */
+/* Nothing was done, with isError: a line for each fault, of which there is at least one; or for those of a problem object. */
 json_t *result_of_faults(const struct faults *faults);
 json_t *result_of_problem(const json_t *problem);
+
+/* isError with one text. */
+json_t *result_of_failure(const char *text);
 
 /* Content blocks; the caller's reference. */
 json_t *result_text(const char *text, size_t len); /* valid UTF-8 */
