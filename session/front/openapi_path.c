@@ -39,7 +39,8 @@ static const struct {
 	{"Idempotency-Replayed", "string", "true: the call was made before, and this is what came of it", false},
 	{"Retry-After", "string", "seconds, where a refusal passes by itself", false},
 	{"WWW-Authenticate", "string", "Bearer", true},
-	{"X-Accel-Buffering", "string", "no: a proxy must not collect the events", true},
+	{"X-Accel-Buffering", "string", "no, of events: a proxy must not collect them", false},
+	{"Mcp-Session-Id", "string", "of initialize: what the client sends from then on", false},
 	{"Content-Disposition", "string", "attachment, for what no browser is to show", false},
 	{"Glovebox-At", "string", "frame=F, epoch=E, episode=N: when the picture was true", true},
 	{"Glovebox-Space", "string", "WIDTHxHEIGHT of the coordinates", true},
@@ -187,7 +188,12 @@ static json_t *events_of(const char *text)
 		at += name + 1 + type;
 		at += strspn(at, ", ");
 	}
-	return json_pack("{s:o}", "oneOf", list);
+	if (json_array_size(list) > 1)
+		return json_pack("{s:o}", "oneOf", list);
+	json_t *one = json_incref(json_array_get(list, 0));
+
+	json_decref(list);
+	return one;
 }
 
 /* A body that is no JSON as a whole: text, events, lines of JSON. contentSchema is for one event or line. */
@@ -358,6 +364,22 @@ static json_t *refusal_of(const char *status, json_t *codes)
 	                 SHAPE_REF "Problem", "properties", "code", "enum", names);
 }
 
+/* Several replies of one status are one, whose bodies are of several types. */
+static void put_reply(json_t *responses, const char *status, json_t *taken)
+{
+	json_t *before = json_object_get(responses, status);
+
+	if (!before) {
+		(void)json_object_set_new(responses, status, taken);
+		return;
+	}
+	(void)json_object_set_new(before, "description", json_sprintf("%s; %s", json_string_value(json_object_get(before, "description")),
+	                                                              json_string_value(json_object_get(taken, "description"))));
+	(void)json_object_update(json_object_get(before, "headers"), json_object_get(taken, "headers"));
+	(void)json_object_update(json_object_get(before, "content"), json_object_get(taken, "content"));
+	json_decref(taken);
+}
+
 static int add_refusals(const struct route *route, json_t *responses, struct err *e)
 {
 	json_auto_t *by_status = json_object();
@@ -370,7 +392,7 @@ static int add_refusals(const struct route *route, json_t *responses, struct err
 	if (add_codes(by_status, route->operation->errors, e) < 0)
 		return -1;
 	json_object_foreach(by_status, status, codes)
-		(void)json_object_set_new(responses, status, refusal_of(status, codes));
+		put_reply(responses, status, refusal_of(status, codes));
 	return 0;
 }
 
@@ -390,7 +412,7 @@ static json_t *responses_of(const struct route *route, struct err *e)
 			return NULL;
 		}
 		(void)snprintf(status, sizeof(status), "%d", operation->said[i].status);
-		(void)json_object_set_new(out, status, reply);
+		put_reply(out, status, reply);
 	}
 	if (add_refusals(route, out, e) == 0)
 		return out;

@@ -84,7 +84,7 @@ static const struct parameter screenshot_query[] = {
 static const struct said screenshot_said[] = {
 	{200, "image/png image/jpeg image/webp application/octet-stream", NULL, "ETag Glovebox-At Glovebox-Space Glovebox-Native Glovebox-Size Glovebox-Fallback Glovebox-Region Content-Disposition", "the picture",
 	 NULL},
-	{304, NULL, NULL, "ETag Glovebox-At Glovebox-Space Glovebox-Native Glovebox-Size Glovebox-Fallback Glovebox-Region", "nothing of this picture has changed",
+	{304, NULL, NULL, "ETag Glovebox-At Glovebox-Space Glovebox-Native Glovebox-Size Glovebox-Fallback Glovebox-Region Content-Disposition", "nothing of this picture has changed",
 	 NULL},
 };
 const struct operation op_screenshot = {

@@ -4,15 +4,20 @@
 #include "session/front/operation.h"
 
 static const struct said mcp_said[] = {
-	{200, "application/json", "any", NULL, "the answer of JSON-RPC, a list of them for a batch; or as server-sent events, with what is told before it",
+	{200, "application/json", "JsonRpc|JsonRpc[]", "Mcp-Session-Id", "the response, a list of them for a batch; or as events, with what is told before it",
 	 "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}"},
+	{200, "text/event-stream", "message JsonRpc", "X-Accel-Buffering", "the same",
+	 "event: message\ndata: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n\n"},
 	{202, NULL, NULL, NULL, "a notification or a response was taken", NULL},
+	{400, "application/json", "JsonRpc|JsonRpc[]", NULL, "what is wrong with the message", "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32600,\"message\":\"jsonrpc must be \\\"2.0\\\"\"}}"},
+	{404, "application/json", "JsonRpc", NULL, "the session of the client, or the method, is not there", "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32601,\"message\":\"the method x is not offered in revision 2026-07-28\"}}"},
+	{429, "application/json", "JsonRpc", NULL, "too much is at work", "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32003,\"message\":\"64 requests are at work already; try again later\"}}"},
 };
 const struct operation op_mcp = {
 	.id = "mcp",
 	.tag = "mcp",
 	.headers = "MCP-Protocol-Version Mcp-Session-Id",
-	.body = "any",
+	.body = "JsonRpc|JsonRpc[]",
 	.request = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}",
 	.said = mcp_said,
 	.n_said = ARRAY_LEN(mcp_said),

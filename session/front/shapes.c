@@ -164,6 +164,20 @@ static const struct member ticket_members[] = {
 	{"expires_at", "time", "of the ticket"},
 };
 
+static const struct member rpc_members[] = {
+	{"jsonrpc", "=2.0", "the version"},
+	{"id?", "string|integer|null", "of a request, and of its response; a notification has none"},
+	{"method?", "string", "of a request or notification"},
+	{"params?", "object", "of it"},
+	{"result?", "object", "of a response"},
+	{"error?", "JsonRpcError", "in its place"},
+};
+static const struct member rpc_error_members[] = {
+	{"code", "integer", "of JSON-RPC or MCP"},
+	{"message", "string", "what is wrong"},
+	{"data?", "any", "more of it"},
+};
+
 const struct shape shapes_front[] = {
 	{"Problem", "Why something was refused, or failed (RFC 9457).", MEMBERS(problem_members)},
 	{"Fault", "One of several faults of a body.", MEMBERS(fault_members)},
@@ -191,6 +205,8 @@ const struct shape shapes_front[] = {
 	{"Token", "A token, but not its text.", MEMBERS(token_members)},
 	{"NewToken", "A token that was made.", MEMBERS(new_token_members)},
 	{"Tokens", "The tokens of a session.", MEMBERS(tokens_members)},
+	{"JsonRpc", "A message of the Model Context Protocol.", MEMBERS(rpc_members)},
+	{"JsonRpcError", "Why there is no result.", MEMBERS(rpc_error_members)},
 	{"Ticket", "A link for a person.", MEMBERS(ticket_members)},
 };
 const size_t shapes_n_front = ARRAY_LEN(shapes_front);

@@ -156,9 +156,9 @@ class Contract:
         else:
             yield from self.body_faults(content[kind], operation, request, reply.body)
 
-    def event_faults(self, target, event, data):
-        schema = self.find("GET", target)["responses"]["200"]["content"]["text/event-stream"]["schema"]["contentSchema"]
-        for option in schema["oneOf"]:
+    def event_faults(self, method, target, event, data):
+        schema = self.find(method, target)["responses"]["200"]["content"]["text/event-stream"]["schema"]["contentSchema"]
+        for option in schema.get("oneOf", [schema]):
             if option["properties"]["event"]["const"] == event:
                 yield from self.faults(data, option["properties"]["data"])
                 return
@@ -197,9 +197,9 @@ def check_answer(answer):
         _note(f"→ {answer.status}", _known.problem_faults(answer.json))
 
 
-def check_event(target, event, data):
+def check_event(method, target, event, data):
     if _known:
-        _note(f"{target}, event {event}", _known.event_faults(target, event, data))
+        _note(f"{method} {target}, event {event}", _known.event_faults(method, target, event, data))
 
 
 def take_faults():

@@ -81,7 +81,7 @@ class Stream:
         if "data" not in fields:
             return None
         data = json.loads(fields["data"])
-        contract.check_event(self.target, fields["event"], data)
+        contract.check_event("GET", self.target, fields["event"], data)
         return Event(self.last, fields["event"], data)
 
     def next(self):

@@ -75,16 +75,19 @@ def test_examples_of_replies(document):
                 elif content.get("schema", {}).get("contentMediaType") == "text/event-stream":
                     n += 1
                     fields = dict(line.split(": ", 1) for line in content["example"].strip().splitlines())
-                    faults += known.event_faults(path, fields["event"], json.loads(fields["data"]))
+                    faults += known.event_faults(method, path, fields["event"], json.loads(fields["data"]))
     assert faults == []
     assert n > 15
 
 
 # --- the examples of requests, against real sessions
 
-FAKE_SESSION, FAKE_TOKEN, FAKE_CODE = "s4v6kq2mzx7hw3pd", "t8f2c41d", "ABCD-2345"
+FAKE_SESSION, FAKE_TOKEN, FAKE_CODE, FAKE_MCP = "s4v6kq2mzx7hw3pd", "t8f2c41d", "ABCD-2345", "0f6c1d2e3b4a59687f8e9dacbb0a1928"
 # What ends a session is asked for last.
 LATE = ["pauseSession", "resumeSession", "revokeToken", "endSession"]
+INITIALIZE = {"jsonrpc": "2.0", "id": 0, "method": "initialize",
+              "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "tests", "version": "1"}}}
+MCP_ACCEPT = {"Accept": "application/json, text/event-stream"}
 
 
 class Example:
@@ -93,7 +96,8 @@ class Example:
     def __init__(self, session):
         made = session.api.call("POST", f"{session.path}/tokens", {"role": "viewer"})
         ticket = session.api.call("POST", f"{session.path}/tickets", {"role": "agent"})
-        self.names = {FAKE_SESSION: session.id, FAKE_TOKEN: made["id"], FAKE_CODE: ticket["ticket"]}
+        begun = session.api.request("POST", "/mcp", INITIALIZE, headers=MCP_ACCEPT)
+        self.names = {FAKE_SESSION: session.id, FAKE_TOKEN: made["id"], FAKE_CODE: ticket["ticket"], FAKE_MCP: begun.headers["Mcp-Session-Id"]}
 
     def real(self, value):
         text = value if isinstance(value, str) else json.dumps(value)
@@ -115,21 +119,21 @@ def text_of(value):
 
 def request_of(document, path, operation, example):
     """Path with query, headers and body, as the examples are."""
-    query, headers = [], {}
+    query, headers = [], dict(MCP_ACCEPT if path == "/mcp" else {})
     for parameter in resolved(document, operation.get("parameters", [])):
         if parameter["in"] == "query" and "example" in parameter:
             query.append(f"{parameter['name']}={example.real(text_of(parameter['example']))}")
         elif parameter["in"] == "header":
             # A key is good for one request.
             own = f"-{operation['operationId']}" if parameter["name"] == "Idempotency-Key" else ""
-            headers[parameter["name"]] = parameter["example"] + own
+            headers[parameter["name"]] = example.real(parameter["example"]) + own
     path = path.replace("{id}", example.names[FAKE_SESSION]).replace("{token}", example.names[FAKE_TOKEN])
     body = operation.get("requestBody", {}).get("content", {}).get("application/json", {}).get("example")
     return path + ("?" + "&".join(query) if query else ""), headers, body and example.real(body)
 
 
 def is_stream(operation):
-    return "text/event-stream" in operation["responses"]["200"].get("content", {}) if "200" in operation["responses"] else False
+    return list(operation["responses"].get("200", {}).get("content", {})) == ["text/event-stream"]
 
 
 def first_event(api, target, headers):
@@ -255,5 +259,5 @@ def test_a_problem_a_result_and_an_event_that_are_not_as_the_document_says(sessi
     assert "'missing_field' is not one of" in next(known.reply_faults("POST", target, {}, session.agent.request("POST", target, {})))
     body = {"actions": [{"action": "exec", "argv": ["true"]}]}
     assert "/results/0/: " in next(known.reply_faults("POST", target, body, session.agent.request("POST", target, body)))
-    assert "'reason' was unexpected" in next(known.event_faults(f"{session.path}/stream", "end", {"state": "ended", "reason": "deleted"}))
-    assert "not in the document" in next(known.event_faults(f"{session.path}/stream", "begin", {}))
+    assert "'reason' was unexpected" in next(known.event_faults("GET", f"{session.path}/stream", "end", {"state": "ended", "reason": "deleted"}))
+    assert "not in the document" in next(known.event_faults("GET", f"{session.path}/stream", "begin", {}))

@@ -158,7 +158,7 @@ OPERATIONS = {
     "act": "Act",
 }
 # Whose bodies are others' forms, which their own tests check.
-FREE = {"computer"}
+FREE = {"computer", "mcp"}
 
 
 def bodies(document):
