@@ -81,7 +81,8 @@ const size_t display_n_shapes = ARRAY_LEN(display_shapes);
 
 static const struct member screenshot_told[] = {
 	{"frame", "count", "that it shows"},
-	{"picture", "Picture", "the picture"},
+	{"picture", "Picture|null", "the picture; null: in the reply to a call that was sent again"},
+	{"reason?", "string", "why there is none"},
 };
 static const struct member settled_told[] = {{"settled", "boolean", "was nothing drawn for so long?"}};
 
