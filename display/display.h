@@ -172,6 +172,13 @@ struct display_parts {
 
 /* What has changed since the last call, or at first the whole picture; out is to be ended by display_parts_finish. Errors as display_picture. */
 int display_follow(struct display *display, struct display_follower *follower, struct display_parts *out, struct err *e);
+
+/* The same, but of a picture without pointer, and as far as the display has told: where it has told nothing it is not asked, which costs nothing. What was
+ * drawn right before may come with the next call. */
+int display_follow_told(struct display *display, struct display_follower *follower, struct display_parts *out, struct err *e);
+
+/* It gets the whole picture next, as at first. */
+void display_follow_anew(struct display_follower *follower);
 void display_parts_finish(struct display_parts *parts);
 
 /* Rows: screenshot wait_settled. Home: struct display *. */

@@ -149,12 +149,21 @@ static int encode_parts(struct look *look, const struct display_request *request
 	return rc;
 }
 
-static int follow(struct look *look, struct display_follower *follower, struct display_parts *parts, struct err *e)
+/* Without asking, if that is enough. */
+static int update(struct look *look, const struct display_follower *follower, bool as_told, struct err *e)
+{
+	if (!as_told || screen_has_news(look->display))
+		return look_update(look, follower->request.no_cursor, e);
+	look_known(look);
+	return 0;
+}
+
+static int follow(struct look *look, struct display_follower *follower, bool as_told, struct display_parts *parts, struct err *e)
 {
 	uint64_t moves = look->display->moves;
 	const struct kept_pointer *pointer = &look->source.pointer;
 
-	if (look_update(look, follower->request.no_cursor, e) < 0)
+	if (update(look, follower, as_told, e) < 0)
 		return -1;
 	parts->frame = look->source.frame;
 	list_parts(look->display, follower, *pointer, parts);
@@ -195,7 +204,7 @@ static void keep_told(struct display *display, const struct display_follower *fo
 		display->last_told = (struct screen_told){follower->request, had, follower->has, hold(parts), util_now_ms()};
 }
 
-static int follow_or_share(struct look *look, struct display_follower *follower, struct display_parts *parts, struct err *e)
+static int follow_or_share(struct look *look, struct display_follower *follower, bool as_told, struct display_parts *parts, struct err *e)
 {
 	struct display *display = look->display;
 	struct display_has had = follower->has;
@@ -205,13 +214,13 @@ static int follow_or_share(struct look *look, struct display_follower *follower,
 		follower->has = display->last_told.has;
 		return 0;
 	}
-	if (follow(look, follower, parts, e) < 0)
+	if (follow(look, follower, as_told, parts, e) < 0)
 		return -1;
 	keep_told(display, follower, had, parts);
 	return 0;
 }
 
-int display_follow(struct display *display, struct display_follower *follower, struct display_parts *out, struct err *e)
+static int follow_as(struct display *display, struct display_follower *follower, bool as_told, struct display_parts *out, struct err *e)
 {
 	struct display_parts parts = {.n = 0};
 	struct look look;
@@ -219,13 +228,31 @@ int display_follow(struct display *display, struct display_follower *follower, s
 
 	if (look_begin(&look, display, follower->request.format, e) < 0)
 		return -1;
-	rc = follow_or_share(&look, follower, &parts, e);
+	rc = follow_or_share(&look, follower, as_told, &parts, e);
 	look_end(&look);
 	if (rc < 0)
 		display_parts_finish(&parts);
 	else
 		*out = parts;
 	return rc;
+}
+
+int display_follow(struct display *display, struct display_follower *follower, struct display_parts *out, struct err *e)
+{
+	return follow_as(display, follower, false, out, e);
+}
+
+int display_follow_told(struct display *display, struct display_follower *follower, struct display_parts *out, struct err *e)
+{
+	if (display_follow_has_news(display, follower) || screen_has_news(display))
+		return follow_as(display, follower, true, out, e);
+	*out = (struct display_parts){.frame = display->frame};
+	return 0;
+}
+
+void display_follow_anew(struct display_follower *follower)
+{
+	follower->has.picture = false;
 }
 
 void display_parts_finish(struct display_parts *parts)

@@ -18,6 +18,13 @@ int look_begin(struct look *look, struct display *display, enum encode_format fo
 	return -1;
 }
 
+void look_known(struct look *look)
+{
+	struct display *display = look->display;
+
+	look->source = (struct kept_source){.shown = &display->shown, .tiles = &display->tiles, .frame = display->frame};
+}
+
 int look_update(struct look *look, bool no_cursor, struct err *e)
 {
 	struct display *display = look->display;
@@ -27,7 +34,7 @@ int look_update(struct look *look, bool no_cursor, struct err *e)
 	/* The pointer came after all that the server had to tell. */
 	if ((no_cursor || screen_has_news(display)) && screen_update(display, e) < 0)
 		return -1;
-	look->source = (struct kept_source){.shown = &display->shown, .tiles = &display->tiles, .frame = display->frame};
+	look_known(look);
 	if (look->cursor)
 		look->source.pointer = (struct kept_pointer){look->cursor->cursor_serial, cursor_rect(look->cursor)};
 	return 0;

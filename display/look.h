@@ -27,6 +27,9 @@ int look_begin(struct look *look, struct display *display, enum encode_format fo
 /* Makes the screen current and, unless no_cursor, asks for the pointer. Errors of xconn_reply. */
 int look_update(struct look *look, bool no_cursor, struct err *e);
 
+/* Instead: the screen as it is known, without pointer. */
+void look_known(struct look *look);
+
 /* Draws the pointer. From here to look_end only a slow one may wait. */
 void look_draw(struct look *look);
 

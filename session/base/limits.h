@@ -153,6 +153,8 @@
 #define LIMIT_PICTURE_HEADER_BYTES 8192       /* header of one of its pictures */
 #define LIMIT_ZIP_ENTRIES 16384               /* of an archive */
 #define LIMIT_ZIP_DIRECTORY_BYTES (32 * 1024 * 1024)
+#define LIMIT_PICTURES_BYTES (512 * 1024 * 1024) /* pictures of one journal; then it goes on without */
+#define LIMIT_PICTURES_APART 64               /* from one whole picture in it to the next, at most */
 #define LIMIT_MANIFEST_BYTES (4 * 1024 * 1024) /* manifest of one image */
 #define LIMIT_IMAGES 256
 #define LIMIT_ENV_ENTRIES 64                  /* environment of a session, and again of one command */

@@ -29,7 +29,6 @@ int api_change(struct request *request, struct err *e); /* api_change.c */
 int api_act(struct request *request, struct err *e);
 int api_computer(struct request *request, struct err *e);
 int api_cancel(struct request *request, struct err *e);
-int api_journal(struct request *request, struct err *e);
 int api_events(struct request *request, struct err *e);
 int api_stream(struct request *request, struct err *e);
 int api_screenshot(struct request *request, struct err *e);
@@ -39,6 +38,11 @@ int api_resume(struct request *request, struct err *e);
 /* The Model Context Protocol (api_mcp.c). */
 int api_mcp(struct request *request, struct err *e);
 int api_mcp_end(struct request *request, struct err *e);
+
+/* The journal of a session (api_journal.c). */
+int api_journal(struct request *request, struct err *e);
+int api_recording(struct request *request, struct err *e);
+int api_drop_journal(struct request *request, struct err *e);
 
 /* Tokens of a session (api_tokens.c). */
 int api_make_token(struct request *request, struct err *e);

@@ -113,13 +113,35 @@ const struct operation op_resume = {
 };
 
 static const struct said journal_said[] = {
-	{200, "application/x-ndjson", "StartLine|ReadyLine|IntentLine|ResultLine|SwitchLine|EndLine", NULL, "the lines so far, a JSON object each",
+	{200, "application/x-ndjson", "StartLine|ReadyLine|CallLine|IntentLine|ResultLine|ObservationLine|PictureLine|"
+	 "PicturesStoppedLine|SwitchLine|EndLine", NULL, "the lines so far, a JSON object each",
 	 "{\"seq\":1,\"time\":\"2026-11-30T12:00:00.000000Z\",\"mono_ms\":81723,\"event\":\"start\",\"session\":\"s4v6kq2mzx7hw3pd\","
-	 "\"epoch\":1,\"episode\":1,\"hash\":\"0000000000000000000000000000000000000000000000000000000000000000\"}\n"},
+	 "\"epoch\":1,\"episode\":1,\"version\":\"0.2.0\",\"image\":\"desktop\",\"image_hash\":\"b2c1\",\"native\":{\"width\":1280,\"height\":800},"
+	 "\"space\":{\"width\":1280,\"height\":800},\"guard\":\"off\",\"spec\":{\"image\":\"desktop\"},\"hash\":\"0000000000000000000000000000000000000000000000000000000000000000\"}\n"},
 };
 const struct operation op_journal = {
 	.id = "getJournal",
 	.tag = "sessions",
 	.said = journal_said,
 	.n_said = ARRAY_LEN(journal_said),
+};
+
+static const struct said recording_said[] = {
+	{200, "application/octet-stream", NULL, "Content-Disposition",
+	 "the records so far, one after another: a header, one line of JSON, and behind it the PNGs of its parts", NULL},
+};
+const struct operation op_recording = {
+	.id = "getRecording",
+	.tag = "sessions",
+	.said = recording_said,
+	.n_said = ARRAY_LEN(recording_said),
+};
+
+static const struct said drop_journal_said[] = {{204, NULL, NULL, NULL, "nothing of it is left", NULL}};
+const struct operation op_drop_journal = {
+	.id = "deleteJournal",
+	.tag = "sessions",
+	.said = drop_journal_said,
+	.n_said = ARRAY_LEN(drop_journal_said),
+	.errors = "conflict timeout",
 };

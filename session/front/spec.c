@@ -54,8 +54,8 @@ static const struct field setup_fields[] = {
 static const struct form setup_form = {setup_fields, ARRAY_LEN(setup_fields), NULL};
 
 static const struct field record_fields[] = {
-	{"pictures", FIELD_BOOL, false, 0, 0, NULL, NULL, NULL, "true", "pictures in the journal"},
-	{"text", FIELD_ENUM, false, 0, 0, "plain none", NULL, NULL, "\"plain\"", "typed text in the journal"},
+	{"pictures", FIELD_BOOL, false, 0, 0, NULL, NULL, NULL, "true", "the journal keeps a picture before and after each action"},
+	{"text", FIELD_ENUM, false, 0, 0, "plain none", NULL, NULL, "\"plain\"", "typed text in the journal: none keeps its length alone"},
 };
 static const struct form record_form = {record_fields, ARRAY_LEN(record_fields), NULL};
 
@@ -121,7 +121,6 @@ static const struct offer offers[] = {
 /* Defaults of the contract that promise more than this version does: accepted, and named in the session's answer. */
 static const struct offer not_in_force[] = {
 	{"approval", "mode", {"\"sensitive\""}, ERR_NONE, NULL},
-	{"record", "pictures", {"true"}, ERR_NONE, NULL},
 };
 
 static const json_t *member(const json_t *spec, const struct offer *offer)

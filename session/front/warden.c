@@ -242,6 +242,13 @@ int warden_set_ttl(struct warden *warden, const char *id, uint32_t ttl_s, int64_
 	return ask_warden(warden, WARDEN_SET_TTL, id, &life, deadline_ms, &answer, e);
 }
 
+int warden_drop_journal(struct warden *warden, const char *id, int64_t deadline_ms, struct err *e)
+{
+	struct warden_event answer;
+
+	return ask_warden(warden, WARDEN_DROP_JOURNAL, id, NULL, deadline_ms, &answer, e);
+}
+
 int warden_ask_usage(struct warden *warden, int64_t deadline_ms, struct err *e)
 {
 	struct warden_event last;

@@ -43,6 +43,10 @@ int warden_start(struct warden *warden, const char *id, const struct warden_crea
 /* The session lives ttl_s from now on. Waits for the answer. Errors: that of the warden, ERR_TIMEOUT, ERR_CANCELLED. */
 int warden_set_ttl(struct warden *warden, const char *id, uint32_t ttl_s, int64_t deadline_ms, struct err *e);
 
+/* Removes the journal of a session that has ended. Waits for the answer. Errors: that of the warden, among them ERR_NOT_FOUND and ERR_CONFLICT,
+ * ERR_TIMEOUT, ERR_CANCELLED. */
+int warden_drop_journal(struct warden *warden, const char *id, int64_t deadline_ms, struct err *e);
+
 /* Nothing in the session's display root may be executed from now on. */
 int warden_seal(struct warden *warden, const char *id, struct err *e);
 

@@ -12,6 +12,7 @@
 #include "session/base/limits.h"
 #include "session/base/log.h"
 #include "session/base/util.h"
+#include "session/journal/pictures.h"
 
 /*
  * Handing lines over stops the loop for as long as the disk takes. So it waits for a pause between calls, in which nobody waits for it;
@@ -37,6 +38,7 @@ struct journal {
 	struct loop_timer *sync; /* waiting while there is something to hand over */
 	int64_t first_ms, last_ms; /* then: when the first and the last such line was written */
 	int64_t synced_ms;
+	struct pictures *pictures; /* the stage's, or NULL */
 	struct torn torn; /* text NULL: there is none */
 	journal_watch_fn *watch;
 	void *watch_arg;
@@ -55,6 +57,8 @@ void journal_sync(struct journal *journal)
 {
 	loop_cancel(journal->sync);
 	journal->sync = NULL;
+	if (journal->pictures)
+		pictures_sync(journal->pictures);
 	if (fdatasync(journal->fd) < 0)
 		log_warn("the journal could not be handed to the disk");
 	journal->synced_ms = util_now_ms();
@@ -138,6 +142,11 @@ static bool mend(struct journal *journal)
 static int refuse(struct err *e)
 {
 	return err_sys(e, "the journal of this session cannot be written");
+}
+
+void journal_set_pictures(struct journal *journal, struct pictures *pictures)
+{
+	journal->pictures = pictures;
 }
 
 void journal_watch(struct journal *journal, journal_watch_fn *fn, void *arg)

@@ -17,6 +17,7 @@
 #include "session/base/loop.h"
 
 struct journal;
+struct pictures;
 
 /* fd (taken) is journal.jsonl, without a line. */
 struct journal *journal_create(struct loop *loop, int fd);
@@ -30,6 +31,9 @@ void journal_destroy(struct journal *journal);
  * was told that it is not.
  */
 int journal_add(struct journal *journal, const char *event, json_t *fields, struct err *e);
+
+/* They are handed to the disk before the lines that name them. `pictures` stays the caller's; NULL: no more. */
+void journal_set_pictures(struct journal *journal, struct pictures *pictures);
 
 /* Calls fn with each line once it is written, without its hash; the line is borrowed. */
 typedef void journal_watch_fn(void *arg, const json_t *line);

@@ -7,13 +7,13 @@
 
 #include "session/base/json_text.h"
 #include "session/base/limits.h"
-#include "session/base/log.h"
 #include "session/base/problem.h"
 #include "session/base/space.h"
 #include "session/base/util.h"
 #include "session/stage/batch.h"
 #include "session/stage/keyed.h"
 #include "session/stage/observe.h"
+#include "session/stage/record.h"
 
 /* One act on its way. */
 struct act {
@@ -29,49 +29,6 @@ struct act {
 	uint64_t since;      /* the frame that the observation is compared with */
 	uint64_t frame;      /* of the last picture in the reply, or 0 */
 };
-
-/* What every line of an act says: who, which request, where in it. */
-static json_t *line_fields(const struct act *act, size_t index)
-{
-	const struct stage *stage = act->stage;
-
-	return json_pack("{s:{s:s,s:s},s:s,s:I,s:I,s:I,s:I}", "actor", "role", act->call->role_name, "token", act->call->token, "request",
-	                 act->call->request_id, "epoch", (json_int_t)stage->epoch, "episode", (json_int_t)stage->episode, "frame",
-	                 (json_int_t)display_frame(stage->display), "index", (json_int_t)index);
-}
-
-static int write_intent(struct act *act, size_t index)
-{
-	const struct batch_step *step = &act->batch->steps[index];
-	json_t *fields = line_fields(act, index);
-	json_t *kept = journal_action(step->asked, act->stage->keep_text);
-	json_t *action = json_pack("{s:s}", "action", step->row->name);
-
-	json_object_update_missing(action, kept);
-	json_decref(kept);
-	json_object_set_new(fields, "space", space_json(act->batch->space));
-	json_object_set_new(fields, "action", action);
-	return journal_add(act->stage->journal, "intent", fields, &act->e);
-}
-
-/* Of a result the journal keeps numbers, truths and the error: no text of the session and no picture. */
-static void write_result(struct act *act, size_t index, const json_t *result)
-{
-	json_t *fields = line_fields(act, index);
-	const char *key;
-	json_t *value;
-	struct err e;
-
-	json_object_foreach((json_t *)(uintptr_t)result, key, value)
-		if (json_is_number(value) || json_is_boolean(value))
-			json_object_set(fields, key, value);
-	value = json_object_get(json_object_get(result, "error"), "code");
-	if (value)
-		json_object_set(fields, "error", value);
-	/* The events have happened: the reply must not be lost for the line's sake. The next intent will be refused. */
-	if (journal_add(act->stage->journal, "result", fields, &e) < 0)
-		log_err(LOG_ERROR, &e, "journal");
-}
 
 /* What goes into one reply is bounded, however many pictures and outputs a list asks for. */
 static int check_size(struct act *act, const json_t *result)
@@ -162,7 +119,7 @@ static bool run_step(struct act *act, size_t index)
 	const struct batch_step *step = &act->batch->steps[index];
 	json_t *result = json_pack("{s:b,s:i}", "ok", 1, "elapsed_ms", 0);
 	int64_t start_ms = util_now_ms();
-	int rc = write_intent(act, index);
+	int rc = record_intent(act->stage, act->call, act->batch, index, &act->e);
 
 	if (rc == 0)
 		rc = check_going(act);
@@ -182,7 +139,7 @@ static bool run_step(struct act *act, size_t index)
 		json_object_set_new(result, "ok", json_false());
 		json_object_set_new(result, "error", error_of(act, index));
 	}
-	write_result(act, index, result);
+	record_result(act->stage, act->call, index, result);
 	note_picture(act, step, result);
 	json_array_append_new(act->results, result);
 	return rc == 0;
@@ -197,6 +154,7 @@ static json_t *observe(struct act *act)
 
 	if (observe_run(act->stage, &ask, &observation, &act->frame, &act->e) < 0)
 		act->ok = false;
+	record_observation(act->stage, act->call, act->batch, observation);
 	return observation;
 }
 
@@ -363,7 +321,7 @@ static void act_in_turn(struct act *act)
 		call_refuse(act->call, &act->e);
 		return;
 	}
-	if (begin(act) < 0)
+	if (begin(act) < 0 || record_call(act->stage, act->call, act->batch, &act->e) < 0)
 		refuse(act);
 	else
 		act_run(act);

@@ -15,7 +15,7 @@ struct ends {
 	bool has_cookie;
 	struct space native;
 	int apps_pid;
-	int init_fd, proc_fd, journal_fd, session_json_fd; /* -1 once somebody has taken them */
+	int init_fd, proc_fd, journal_fd, session_json_fd, pictures_fd; /* -1 once somebody has taken them */
 	int freeze_fd, frozen_fd; /* the switch that freezes the app jail, and where it says that it stands still; -1 where there is none */
 };
 

@@ -11,7 +11,7 @@
 
 struct events {
 	struct readers *readers;
-	char *ring[LIMIT_EVENTS]; /* as they are sent; that of number n at n % LIMIT_EVENTS */
+	char *ring[LIMIT_EVENTS]; /* as they are sent; that of number n at n % LIMIT_EVENTS; NULL: it is none */
 	json_int_t last;          /* its number; 0: there is none yet */
 };
 
@@ -56,11 +56,15 @@ void events_add(void *arg, const json_t *written)
 	auto_free char *data = NULL;
 
 	events->last = json_integer_value(json_object_get(line, "seq"));
+	place = &events->ring[events->last % LIMIT_EVENTS];
+	free(*place);
+	*place = NULL;
+	if (strcmp(json_string_value(json_object_get(line, "event")), "picture") == 0)
+		return; /* it is for who reads the pictures */
+	json_object_del(line, "spec");
 	if (json_is_object(action))
 		json_object_set_new(line, "action", journal_action(action, false));
 	data = text_of(line);
-	place = &events->ring[events->last % LIMIT_EVENTS];
-	free(*place);
 	*place = util_printf("id: %lld\nevent: %s\ndata: %s\n\n", (long long)events->last, json_string_value(json_object_get(line, "event")),
 	                     data);
 	co_signal(&events->readers->news);
@@ -116,7 +120,7 @@ static int send_next(struct events *events, struct reader *reader, json_int_t *n
 		return 0;
 	text = events->ring[*next % LIMIT_EVENTS];
 	++*next;
-	return reader_send(reader, text, strlen(text), e); /* there is room: it does not wait */
+	return !text ? 0 : reader_send(reader, text, strlen(text), e); /* there is room: it does not wait */
 }
 
 static int send_all(struct events *events, struct reader *reader, json_int_t next, struct err *e)

@@ -76,6 +76,8 @@ static const struct member gap_members[] = {
 		{"hash?", "string", "SHA-256 over the hash before and this line without it; in the journal alone"}
 #define WHO {"actor", "Actor", "who"}, {"request", "string", "id of the request"}
 #define WHEN {"epoch", "count", "as in At"}, {"episode", "count", "as in At"}
+#define BEFORE {"before?", "count", "number of the picture before it"}
+#define AFTER {"after?", "count", "number of the picture after it"}
 
 static const struct member actor_members[] = {
 	{"role", "string", "of the token"},
@@ -86,8 +88,55 @@ static const struct member start_line[] = {
 	{"event", "=start", "the session has begun"},
 	{"session", "string", "its id"},
 	WHEN,
+	{"version", "string", "of the server"},
+	{"image", "string", "name of its image"},
+	{"image_hash", "string", "and what names the content of that"},
+	{"native", "Size", "of the display"},
+	{"space", "Size", "of coordinates and pictures, where a call names no other"},
+	{"guard", "=off last", "as in the spec"},
+	{"spec?", "object", "as it was completed, without values of the environment; in the journal alone"},
 };
-static const struct member ready_line[] = {LINE, {"event", "=ready", "it takes calls from now on"}};
+static const struct member ready_line[] = {
+	LINE,
+	{"event", "=ready", "it takes calls from now on"},
+	{"after?", "count", "number of the picture that it shows"},
+};
+static const struct member call_line[] = {
+	LINE,
+	{"event", "=call", "a list of actions begins"},
+	WHO,
+	WHEN,
+	{"frame", "count", "before it"},
+	{"actions", "count", "how many there are in it"},
+	{"observe?", "object", "the observation that is asked for"},
+	{"space", "Size", "of the call's coordinates"},
+	{"timeout_ms", "count", "its time limit"},
+	{"dialect?", "string", "that it was sent in"},
+	BEFORE,
+};
+static const struct member observation_line[] = {
+	LINE,
+	{"event", "=observation", "the list was followed by a look"},
+	WHO,
+	WHEN,
+	{"frame", "count", "that was seen"},
+	{"settled", "boolean", "was the screen quiet?"},
+	{"elapsed_ms", "count", "how long that took"},
+	{"error?", "ErrorCode", "why it could not be looked"},
+	AFTER,
+};
+static const struct member picture_line[] = {
+	LINE,
+	{"event", "=picture", "a picture was added to the recording; in the journal alone"},
+	{"picture", "count", "its number, from 1"},
+	{"frame", "count", "that it shows"},
+	{"digest", "string", "SHA-256 over its salt, header and parts"},
+};
+static const struct member pictures_stopped_line[] = {
+	LINE,
+	{"event", "=pictures_stopped", "no more pictures are added"},
+	{"reason", "=full failed", "why: there are as many as may be, or one could not be written"},
+};
 static const struct member intent_line[] = {
 	LINE,
 	{"event", "=intent", "an action is about to be done"},
@@ -97,6 +146,7 @@ static const struct member intent_line[] = {
 	{"index", "count", "of the action in its list"},
 	{"space", "Size", "of its coordinates"},
 	{"action", "object", "the action; without texts, where these are not kept"},
+	BEFORE,
 };
 static const struct member result_line[] = {
 	LINE,
@@ -108,6 +158,7 @@ static const struct member result_line[] = {
 	{"ok", "boolean", "did it go well?"},
 	{"elapsed_ms", "count", "how long it took"},
 	{"error?", "ErrorCode", "why not"},
+	AFTER,
 	{"folded?", "boolean", "it was needless"},
 	{"delivered?", "count", "what the result says, as far as it is a number or a truth"},
 	{"x?", "integer", NULL},
@@ -141,6 +192,10 @@ const struct shape shapes_stage[] = {
 	{"Actor", "Who did it.", MEMBERS(actor_members)},
 	{"StartLine", "The first line of a journal.", MEMBERS(start_line)},
 	{"ReadyLine", "A line of a journal.", MEMBERS(ready_line)},
+	{"CallLine", "A line of a journal, written before those of its actions.", MEMBERS(call_line)},
+	{"ObservationLine", "A line of a journal, written after an observation.", MEMBERS(observation_line)},
+	{"PictureLine", "A line of a journal, written before those that name the picture.", MEMBERS(picture_line)},
+	{"PicturesStoppedLine", "A line of a journal.", MEMBERS(pictures_stopped_line)},
 	{"IntentLine", "A line of a journal, written before the first event of an action.", MEMBERS(intent_line)},
 	{"ResultLine", "A line of a journal, written after an action.", MEMBERS(result_line)},
 	{"SwitchLine", "A line of a journal.", MEMBERS(switch_line)},

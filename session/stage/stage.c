@@ -61,10 +61,12 @@ void stage_destroy(struct stage *stage)
 {
 	if (!stage)
 		return;
+	recording_stop(stage);
 	apps_destroy(stage->apps);
 	input_destroy(stage->input);
 	display_destroy(stage->display);
 	xconn_close(&stage->x);
+	recording_end(stage);
 	journal_destroy(stage->journal);
 	records_destroy(stage->records);
 	events_destroy(stage->events);
@@ -129,6 +131,15 @@ static json_t *spec_to_keep(const json_t *spec)
 	return journal_action(spec, true);
 }
 
+/* All that it takes to make such a session again. */
+static json_t *start_fields(const struct stage *stage)
+{
+	return json_pack("{s:s,s:i,s:i,s:s,s:O*,s:O*,s:o,s:o,s:s,s:o}", "session", stage->ends.session, "epoch", (int)stage->epoch, "episode",
+	                 (int)stage->episode, "version", GLOVEBOX_VERSION, "image", json_object_get(stage->image, "name"), "image_hash",
+	                 json_object_get(stage->image, "hash"), "native", space_json(stage->ends.native), "space", space_json(stage->space),
+	                 "guard", stage->guard.last ? "last" : "off", "spec", spec_to_keep(stage->spec));
+}
+
 static int write_start(struct stage *stage, struct err *e)
 {
 	char time[32];
@@ -140,9 +151,7 @@ static int write_start(struct stage *stage, struct err *e)
 	json_decref(kept);
 	if (rc < 0)
 		return -1;
-	return journal_add(stage->journal, "start", json_pack("{s:s,s:i,s:i}", "session", stage->ends.session, "epoch", (int)stage->epoch,
-	                                                      "episode", (int)stage->episode),
-	                   e);
+	return journal_add(stage->journal, "start", start_fields(stage), e);
 }
 
 static int read_spec(struct stage *stage, const char *body, size_t len, struct err *e)
@@ -172,6 +181,7 @@ static int read_spec(struct stage *stage, const char *body, size_t len, struct e
 		stage->space = (struct space){(int)form_int(space, "width", 0), (int)form_int(space, "height", 0)};
 	stage->guard.last = strcmp(form_string(stage->spec, "guard", "off"), "last") == 0;
 	stage->keep_text = strcmp(form_string(json_object_get(stage->spec, "record"), "text", "plain"), "plain") == 0;
+	stage->recording.wanted = form_bool(json_object_get(stage->spec, "record"), "pictures", true);
 	return 0;
 }
 
@@ -225,6 +235,7 @@ static int open_parts(struct stage *stage, struct err *e)
 	                stage->image, json_object_get(stage->spec, "env"), &ops, e) < 0)
 		return -1;
 	join_rows(stage);
+	recording_begin(stage);
 	return 0;
 }
 
@@ -273,17 +284,20 @@ static int start_apps(struct stage *stage, struct err *e)
 
 int stage_start(struct stage *stage, struct err *e)
 {
+	int64_t after;
+
 	if (!stage->is_open || stage->state != STAGE_IS_STARTING)
 		return err_set(e, ERR_CONFLICT, NULL, "the session cannot be started now");
 	if (start_apps(stage, e) < 0) {
 		stage_fail(stage, e->msg);
 		return -1;
 	}
+	after = recording_take(stage); /* of all of the screen: the first act has less to do then */
 	if (stage->state != STAGE_IS_STARTING)
 		return stage_check_ready(stage, e);
 	stage->state = STAGE_IS_READY;
 	stage->acted_ms = util_now_ms();
-	return journal_add(stage->journal, "ready", NULL, e);
+	return journal_add(stage->journal, "ready", after > 0 ? json_pack("{s:I}", "after", (json_int_t)after) : NULL, e);
 }
 
 void stage_stop(struct stage *stage)

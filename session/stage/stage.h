@@ -17,6 +17,7 @@
 #include "session/stage/ends.h"
 #include "session/stage/events.h"
 #include "session/stage/guard.h"
+#include "session/stage/recording.h"
 #include "session/stage/records.h"
 #include "session/stage/turns.h"
 
@@ -38,6 +39,7 @@ struct stage {
 	json_t *spec, *image;
 	struct space space;      /* of the session */
 	bool keep_text;          /* the journal keeps typed text */
+	struct recording recording; /* its pictures */
 	long epoch, episode;
 	json_t *apps_started;    /* what `launch` answered for each app of the spec */
 	struct xconn x;

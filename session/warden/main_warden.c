@@ -122,6 +122,8 @@ static void on_request(struct warden *warden, const struct warden_request *reque
 		session_seal(warden, request->session);
 	else if (request->op == WARDEN_SET_TTL)
 		session_set_ttl(warden, request);
+	else if (request->op == WARDEN_DROP_JOURNAL)
+		session_drop_journal(warden, request);
 	else if (request->op == WARDEN_USAGE)
 		usage_answer(warden, request);
 	else

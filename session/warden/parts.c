@@ -268,9 +268,10 @@ int parts_hand_over(struct session *session, struct err *e)
 	struct stage_label start = {.kind = STAGE_START, .width_px = session->spec.width_px, .height_px = session->spec.height_px,
 	                            .apps_pid = session->apps_pid};
 
-	if (hand(session, STAGE_INIT, "", &session->init, e) < 0 || hand(session, STAGE_JOURNAL, "", &session->journal, e) < 0 ||
-	    hand(session, STAGE_SESSION_JSON, "", &session->session_json, e) < 0 || hand(session, STAGE_PROC, "", &session->proc, e) < 0 ||
-	    hand_switches(session, e) < 0)
+	if (hand(session, STAGE_INIT, "", &session->init, e) < 0 || hand(session, STAGE_JOURNAL, "", &session->files[STATE_JOURNAL], e) < 0 ||
+	    hand(session, STAGE_SESSION_JSON, "", &session->files[STATE_SESSION_JSON], e) < 0 ||
+	    hand(session, STAGE_PICTURES, "", &session->files[STATE_PICTURES], e) < 0 ||
+	    hand(session, STAGE_PROC, "", &session->proc, e) < 0 || hand_switches(session, e) < 0)
 		return -1;
 	(void)snprintf(start.session, sizeof(start.session), "%s", session->id);
 	memcpy(start.cookie, session->cookie, sizeof(start.cookie));

@@ -45,6 +45,7 @@ enum warden_op {
 	WARDEN_LABEL,     /* warden → front, first records: what it serves with */
 	WARDEN_ENDED,     /* also unasked, with the reason, when a part of the session died; after FAILED, if it was asked for while it started */
 	WARDEN_SET_TTL,   /* front → warden: it lives create.ttl_s from now on, the rest of create is zero; answered by DONE or REFUSED */
+	WARDEN_DROP_JOURNAL, /* front → warden: the session has ended, and its journal is to go; answered by DONE or REFUSED */
 	WARDEN_DONE,
 	WARDEN_REFUSED,   /* any request but CREATE that broke a rule: nothing happened */
 };
@@ -140,6 +141,7 @@ enum stage_label_kind {
 	STAGE_SWITCH,       /* a directory-less switch file, open for writing; `name` is jail/freeze (all of the app jail), apps/freeze,
 	                       apps/kill, agent/freeze or agent/kill; and jail/events, open for reading, which says whether the jail
 	                       stands still; none without ISOLATION_FREEZE */
+	STAGE_PICTURES,     /* the file of its pictures, write-only, O_APPEND */
 	STAGE_START,        /* no descriptor: all is handed over; cookie and sizes are filled in */
 };
 

@@ -87,7 +87,7 @@ static int check_ttl(const struct warden_create *create, const struct ceilings *
 
 static bool is_request(uint32_t op)
 {
-	static const uint32_t ops[] = {WARDEN_CREATE, WARDEN_SEAL, WARDEN_END, WARDEN_SET_TTL};
+	static const uint32_t ops[] = {WARDEN_CREATE, WARDEN_SEAL, WARDEN_END, WARDEN_SET_TTL, WARDEN_DROP_JOURNAL};
 
 	for (size_t i = 0; i < ARRAY_LEN(ops); i++)
 		if (ops[i] == op)

@@ -150,7 +150,8 @@ static void on_patience(void *arg)
 
 static void close_ends(struct session *session)
 {
-	int *const ends[] = {&session->listen, &session->label, &session->init, &session->session_json, &session->journal, &session->proc};
+	int *const ends[] = {&session->listen, &session->label, &session->init, &session->proc, &session->files[STATE_SESSION_JSON],
+	                     &session->files[STATE_JOURNAL], &session->files[STATE_PICTURES]};
 
 	for (size_t i = 0; i < ARRAY_LEN(ends); i++)
 		util_close_fd(ends[i]);
@@ -302,8 +303,7 @@ static int start(struct session *session, struct err *e)
 	                                     .pids = session->spec.pids, .cpu_milli = session->spec.cpu_milli};
 
 	util_random(session->cookie, sizeof(session->cookie));
-	if (state_make_journal(&warden->state, session->id, warden_uid(warden, session->slot, SLOT_STAGE), &session->session_json,
-	                       &session->journal, e) < 0)
+	if (state_make_journal(&warden->state, session->id, warden_uid(warden, session->slot, SLOT_STAGE), session->files, e) < 0)
 		return -1;
 	session->has_journal = true;
 	session->has_run = true;
@@ -339,7 +339,7 @@ void session_create(struct warden *warden, const struct warden_request *request)
 	struct err e = {0};
 
 	*session = (struct session){.warden = warden, .tag = request->tag, .spec = request->create, .listen = -1, .label = -1, .init = -1,
-	                            .session_json = -1, .journal = -1, .proc = -1};
+	                            .files = {-1, -1, -1}, .proc = -1};
 	memcpy(session->id, request->session, sizeof(session->id));
 	for (int i = 0; i < N_PARTS; i++)
 		session->parts[i] = (struct part){.session = session, .kind = (enum part_kind)i};
@@ -388,19 +388,40 @@ static int set_ttl(struct session *session, uint32_t ttl_s, const struct ceiling
 	return 0;
 }
 
-void session_set_ttl(struct warden *warden, const struct warden_request *request)
+/* DONE, or REFUSED with the error. */
+static void answer(struct warden *warden, const struct warden_request *request, int rc, const struct err *e)
 {
-	struct warden_event event = {.op = WARDEN_DONE, .tag = request->tag};
-	struct err e = {0};
+	struct warden_event event = {.op = rc < 0 ? WARDEN_REFUSED : WARDEN_DONE, .tag = request->tag};
 
-	if (set_ttl(find(warden, request->session), request->create.ttl_s, &warden->ceilings, &e) < 0) {
-		event.op = WARDEN_REFUSED;
-		event.code = (uint32_t)e.code;
-		(void)snprintf(event.path, sizeof(event.path), "%.31s", e.path);
-		(void)snprintf(event.detail, sizeof(event.detail), "%.150s", e.msg);
+	if (rc < 0) {
+		event.code = (uint32_t)e->code;
+		(void)snprintf(event.path, sizeof(event.path), "%.31s", e->path);
+		(void)snprintf(event.detail, sizeof(event.detail), "%.150s", e->msg);
 	}
 	memcpy(event.session, request->session, sizeof(event.session));
 	front_send(warden->front, &event);
+}
+
+void session_set_ttl(struct warden *warden, const struct warden_request *request)
+{
+	struct err e = {0};
+	int rc = set_ttl(find(warden, request->session), request->create.ttl_s, &warden->ceilings, &e);
+
+	answer(warden, request, rc, &e);
+}
+
+void session_drop_journal(struct warden *warden, const struct warden_request *request)
+{
+	struct err e = {0};
+	int rc;
+
+	if (find(warden, request->session))
+		rc = err_set(&e, ERR_CONFLICT, NULL, "the session has not ended: its journal is still being written");
+	else
+		rc = state_drop_journal(&warden->state, request->session, &e);
+	if (rc < 0 && e.code == ERR_INTERNAL)
+		log_err(LOG_ERROR, &e, "session %s", request->session);
+	answer(warden, request, rc, &e);
 }
 
 void session_end(struct warden *warden, const char *id)

@@ -18,6 +18,9 @@ void session_seal(struct warden *warden, const char *id);
  * than the ceiling. */
 void session_set_ttl(struct warden *warden, const struct warden_request *request);
 
+/* WARDEN_DROP_JOURNAL of a session that has ended. Answered by DONE or REFUSED. */
+void session_drop_journal(struct warden *warden, const struct warden_request *request);
+
 /* WARDEN_END: answered by ENDED when its last process is gone; at once if there is no such session. */
 void session_end(struct warden *warden, const char *id);
 

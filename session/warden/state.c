@@ -221,7 +221,10 @@ static int make_journal_file(int dir, const char *name, uid_t stage, uid_t front
 	return 0;
 }
 
-int state_make_journal(const struct state *state, const char *id, uid_t stage, int *session_json, int *journal, struct err *e)
+static const char *const journal_files[N_STATE_FILES] = {
+	[STATE_SESSION_JSON] = "session.json", [STATE_JOURNAL] = "journal.jsonl", [STATE_PICTURES] = "pictures"};
+
+int state_make_journal(const struct state *state, const char *id, uid_t stage, int files[N_STATE_FILES], struct err *e)
 {
 	auto_fd dir = -1;
 
@@ -230,19 +233,23 @@ int state_make_journal(const struct state *state, const char *id, uid_t stage, i
 	dir = openat(state->journals, id, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (dir < 0 || fchown(dir, stage, state->front) < 0 || fchmod(dir, 02750) < 0)
 		return err_sys(e, "the journal's folder");
-	if (make_journal_file(dir, "session.json", stage, state->front, session_json, e) < 0)
-		return -1;
-	return make_journal_file(dir, "journal.jsonl", stage, state->front, journal, e);
+	for (int i = 0; i < N_STATE_FILES; i++)
+		if (make_journal_file(dir, journal_files[i], stage, state->front, &files[i], e) < 0)
+			return -1;
+	return 0;
 }
 
 /* A session that failed before it began has written nothing: nothing of it stays. */
 static bool drop_empty_journal(const struct state *state, int dir, const char *id)
 {
-	struct stat json, journal;
+	struct stat file;
 
-	return fstatat(dir, "session.json", &json, AT_SYMLINK_NOFOLLOW) == 0 && fstatat(dir, "journal.jsonl", &journal, AT_SYMLINK_NOFOLLOW) == 0 &&
-	       json.st_size == 0 && journal.st_size == 0 && unlinkat(dir, "session.json", 0) == 0 && unlinkat(dir, "journal.jsonl", 0) == 0 &&
-	       unlinkat(state->journals, id, AT_REMOVEDIR) == 0;
+	for (int i = 0; i < N_STATE_FILES; i++)
+		if (fstatat(dir, journal_files[i], &file, AT_SYMLINK_NOFOLLOW) < 0 ? errno != ENOENT : file.st_size > 0)
+			return false;
+	for (int i = 0; i < N_STATE_FILES; i++)
+		(void)unlinkat(dir, journal_files[i], 0);
+	return unlinkat(state->journals, id, AT_REMOVEDIR) == 0;
 }
 
 void state_give_journal(const struct state *state, const char *id)
@@ -263,6 +270,25 @@ void state_give_journal(const struct state *state, const char *id)
 		(void)closedir(stream);
 	if (!right || fchown(dir, state->front, state->front) < 0)
 		log_warn("journals/%s could not be given to the front: %s", id, strerror(errno));
+}
+
+int state_drop_journal(const struct state *state, const char *id, struct err *e)
+{
+	auto_fd dir = openat(state->journals, id, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *stream = dir < 0 ? NULL : fdopendir(dup(dir));
+	int rc = 0;
+
+	if (dir < 0 && errno == ENOENT)
+		return err_set(e, ERR_NOT_FOUND, NULL, "this session has no journal");
+	if (!stream)
+		return err_sys(e, "opening the journal's folder");
+	for (struct dirent *entry = readdir(stream); entry && rc == 0; entry = readdir(stream))
+		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+			rc = unlinkat(dir, entry->d_name, 0);
+	if (rc < 0 || unlinkat(state->journals, id, AT_REMOVEDIR) < 0)
+		rc = err_sys(e, "removing the journal");
+	(void)closedir(stream);
+	return rc;
 }
 
 int state_make_x11(const struct state *state, const char *id, struct err *e)

@@ -48,10 +48,15 @@ char *state_path(const struct state *state, char *out, size_t size, const char *
 int state_make_run(const struct state *state, const char *id, int *sock, struct err *e);
 void state_remove_run(const struct state *state, const char *id);
 
-/* journals/ID, which must not be there yet, with its two files open for appending; the caller's. */
-int state_make_journal(const struct state *state, const char *id, uid_t stage, int *session_json, int *journal, struct err *e);
+/* The files of a journal: session.json, journal.jsonl, pictures. */
+enum state_file { STATE_SESSION_JSON, STATE_JOURNAL, STATE_PICTURES, N_STATE_FILES };
+
+/* journals/ID, which must not be there yet, with its files open for appending; the caller's. */
+int state_make_journal(const struct state *state, const char *id, uid_t stage, int files[N_STATE_FILES], struct err *e);
 /* Gives journals/ID to the front, or removes it if nothing was written. */
 void state_give_journal(const struct state *state, const char *id);
+/* Removes journals/ID and all that is in it; who reads a file of it can read on. ERR_NOT_FOUND. */
+int state_drop_journal(const struct state *state, const char *id, struct err *e);
 
 /* share/x11/ID: a small tmpfs for the socket of a display. */
 int state_make_x11(const struct state *state, const char *id, struct err *e);

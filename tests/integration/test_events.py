@@ -23,16 +23,16 @@ def front_of(server):
 
 
 def test_what_happens_is_told(server, make_session):
-    """One event for each line of the journal, with its number and its content, up to the end."""
+    """One event for each line of the journal but those of pictures, with its number and its content, up to the end."""
     session = make_session()
     with Stream(session.agent, session) as stream:
-        assert stream.start == 2  # start, ready
+        assert stream.start == 3  # start, picture, ready
         assert stream.answer.headers["content-type"] == "text/event-stream"
         session.do("move", x=5, y=6)
         session.end()
         events = stream.rest()
-    assert names(events) == ["intent", "result", "end"]
-    found = lines(server, session)[2:]
+    assert names(events) == ["call", "intent", "result", "end"]
+    found = lines(server, session)[3:]
     for event, line in zip(events, found, strict=True):
         del line["hash"]
         assert event.data == line and event.number == line["seq"]
@@ -44,9 +44,9 @@ def test_no_content_is_told(session):
         session.act({"action": "type", "text": "canary-1"},
                     {"action": "exec", "argv": ["cat"], "stdin": "canary-2", "env": {"SEEN": "canary-3"}}, {"action": "screenshot"},
                     {"action": "exec", "argv": ["sh", "-c", "echo can''ary-4"]}, observe=True)
-        events = stream.take(8)
-    assert names(events) == 4 * ["intent", "result"]
-    assert "canary" not in repr(events)
+        look, *events, seen = stream.take(10)
+    assert names([look, *events, seen]) == ["call"] + 4 * ["intent", "result"] + ["observation"]
+    assert "canary" not in repr([look, *events, seen])
     assert events[0].data["action"] == {"action": "type", "text": {"bytes": 8}}
     assert events[2].data["action"] == {"action": "exec", "argv": ["cat"], "stdin": {"bytes": 8}, "env": ["SEEN"]}
     assert "stdout" not in events[3].data and "picture" not in events[5].data
@@ -55,6 +55,7 @@ def test_no_content_is_told(session):
 def test_a_very_long_action(session):
     with Stream(session.agent, session) as stream:
         session.exec("true", 20000 * "x")
+        assert stream.next().name == "call"
         assert stream.next().data["action"] == {"action": "exec", "bytes": 20000 + len('{"action":"exec","argv":["true",""]}')}
 
 
@@ -63,10 +64,12 @@ def test_coming_back(session):
     for i in range(3):
         session.do("move", x=i, y=0)
     with Stream(session.agent, session, last=0) as stream:
-        events = stream.take(8)
-    assert [event.number for event in events] == list(range(1, 9))
-    with Stream(session.agent, session, last=5) as stream:
-        assert repr(stream.take(3)) == repr(events[5:])
+        events = stream.take(11)
+    assert [event.number for event in events] == [1, *range(3, 13)]
+    assert events[0].data["image"] == "minimal" and "spec" not in events[0].data
+    for last, known in (1, 1), (2, 1), (6, 5):
+        with Stream(session.agent, session, last=last) as stream:
+            assert repr(stream.take(11 - known)) == repr(events[known:])
 
 
 def n_connections(server):
@@ -82,19 +85,19 @@ def test_a_gap_is_told(server, session):
             session.act(*[{"action": "wait", "duration_ms": 0}] * 200)
         with Stream(session.agent, session, last=1) as stream:
             gap, *events = stream.take(1025)
-        assert gap.name == "gap" and gap.data == {"event": "gap", "first": 2, "last": 178}
-        assert [event.number for event in events] == list(range(179, 1203))
-        assert gap.number == 178
+        assert gap.name == "gap" and gap.data == {"event": "gap", "first": 2, "last": 182}
+        assert [event.number for event in events] == list(range(183, 1207))
+        assert gap.number == 182
         connections = n_connections(server)
         slow.send(head(session.agent, target=f"{session.path}/events", last_event_id=0))
-        silent.take(1200)
+        silent.take(1203)
         assert silent.comments == 0 and silent.block() is None and silent.comments == 1
         until(lambda: n_connections(server) < connections)
-        assert b"gap" in slow.rest() and b"id: 1202" not in slow.text
+        assert b"gap" in slow.rest() and b"id: 1206" not in slow.text
 
 
 def test_ids_that_are_refused(session):
-    for last in "3", "-1", "x", "1.0", "", 30 * "1", "\u00e9":
+    for last in "4", "-1", "x", "1.0", "", 30 * "1", "\u00e9":
         answer = ask(session.agent, head(session.agent, target=f"{session.path}/events", last_event_id=last).encode("latin-1"))
         assert "Last-Event-ID" in assert_problem(answer, 400, "bad_request")["detail"]
 
@@ -117,7 +120,7 @@ def test_the_number_of_readers(session):
             Stream(session.agent, session)
         assert (refused.value.status, refused.value.code) == (429, "limit_reached")
         session.do("move", x=1, y=1)
-        assert {names(stream.take(2))[1] for stream in streams} == {"result"}
+        assert {names(stream.take(3))[2] for stream in streams} == {"result"}
         streams[0].close()
 
         def open_one():
@@ -147,7 +150,7 @@ def test_after_the_front_was_killed(make_server):
         stream = Stream(session.agent, session, last=seen[-1].number)
     session.end()
     seen += stream.rest()
-    assert [event.number for event in seen] == list(range(3, 10))
+    assert [event.number for event in seen] == list(range(4, 14))
 
 
 def test_a_session_that_has_ended(make_session):

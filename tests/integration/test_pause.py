@@ -110,7 +110,7 @@ def test_it_stops_what_runs(server, shared):
     resume(shared)
     assert shared.do("cursor_position")["x"] == 7
     events = [line["event"] for line in journal(server, shared)[before:]]
-    assert events[:9] == ["intent", "result"] * 4 + ["paused"]
+    assert events[:10] == ["call"] + ["intent", "result"] * 4 + ["paused"]
 
 
 def test_it_ends_a_command(shared):

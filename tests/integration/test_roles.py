@@ -20,10 +20,12 @@ CONTRACT = {
     "agent owner operator":
         "POST /v1/sessions/{id}/act · POST /v1/sessions/{id}/computer · POST /v1/sessions/{id}/cancel · GET /v1/sessions/{id}/screenshot · GET /v1/sessions/{id}/stream",
     "agent controller owner operator": "DELETE /v1/sessions/{id}",
-    "controller owner operator": "POST /v1/sessions/{id}/pause · POST /v1/sessions/{id}/resume · GET /v1/sessions/{id}/journal",
+    "controller owner operator":
+        "POST /v1/sessions/{id}/pause · POST /v1/sessions/{id}/resume · GET /v1/sessions/{id}/journal · GET /v1/sessions/{id}/recording",
     "owner operator":
         "POST /v1/sessions · GET /v1/images · PATCH /v1/sessions/{id} · "
-        "POST /v1/sessions/{id}/tickets · POST /v1/sessions/{id}/tokens · GET /v1/sessions/{id}/tokens · DELETE /v1/sessions/{id}/tokens/{token}",
+        "POST /v1/sessions/{id}/tickets · POST /v1/sessions/{id}/tokens · GET /v1/sessions/{id}/tokens · DELETE /v1/sessions/{id}/tokens/{token} · "
+        "DELETE /v1/sessions/{id}/journal",
     "operator": "GET /metrics",
 }
 ROUTES = {tuple(route.split(" ")): roles.split() for roles, text in CONTRACT.items()

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* links: session/front session/mcp */
+/* links: session/front session/mcp session/journal */
 /* Every route with every role, against the table of roles written out here a second time. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -43,6 +43,8 @@ static const struct {
 	{"POST", "/v1/sessions/{id}/cancel", "aow"},
 	{"GET", "/v1/sessions/{id}/events", "avcow"},
 	{"GET", "/v1/sessions/{id}/journal", "cow"},
+	{"DELETE", "/v1/sessions/{id}/journal", "ow"},
+	{"GET", "/v1/sessions/{id}/recording", "cow"},
 	{"GET", "/v1/sessions/{id}/screenshot", "aow"},
 	{"GET", "/v1/sessions/{id}/stream", "aow"},
 	{"POST", "/v1/sessions/{id}/pause", "cow"},

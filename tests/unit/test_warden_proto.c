@@ -211,6 +211,18 @@ static void test_a_new_life(void **state)
 	assert_int_equal(check(&request), ERR_BAD_REQUEST);
 }
 
+static void test_a_journal_goes(void **state)
+{
+	struct warden_request request = good(WARDEN_DROP_JOURNAL);
+
+	(void)state;
+	assert_int_equal(check(&request), ERR_NONE);
+	(void)snprintf(request.session, sizeof(request.session), "../../etc");
+	assert_int_equal(check(&request), ERR_BAD_REQUEST);
+	memset(request.session, 0, sizeof(request.session));
+	assert_int_equal(check(&request), ERR_BAD_REQUEST);
+}
+
 static void test_sides(void **state)
 {
 	struct warden_request request = good(WARDEN_CREATE);
@@ -298,6 +310,7 @@ int main(void)
 		cmocka_unit_test_setup(test_ids, set_up),             cmocka_unit_test_setup(test_image_names, set_up),
 		cmocka_unit_test_setup(test_hashes, set_up),          cmocka_unit_test_setup(test_numbers, set_up),
 		cmocka_unit_test_setup(test_a_new_life, set_up),
+		cmocka_unit_test_setup(test_a_journal_goes, set_up),
 		cmocka_unit_test_setup(test_sides, set_up),           cmocka_unit_test_setup(test_ceilings_bind, set_up),
 		cmocka_unit_test_setup(test_ceilings_refuse, set_up),
 		cmocka_unit_test_setup(test_ceilings_name_what_there_is, set_up), cmocka_unit_test_setup(test_uids_of_others, set_up),

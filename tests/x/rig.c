@@ -45,7 +45,7 @@ static void stage_process(int listen_fd, struct ends *ends)
 	_exit(stage->exit_status);
 }
 
-static void start_stage(struct rig *rig, int init_fd, off_t journal_bytes)
+static void start_stage(struct rig *rig, int init_fd, off_t journal_bytes, off_t pictures_bytes)
 {
 	struct ends ends = {.session = "sabcdefghijklmno", .native = {RIG_WIDTH, RIG_HEIGHT}, .apps_pid = getpid(), .init_fd = init_fd,
 	                    .freeze_fd = -1, .frozen_fd = -1};
@@ -64,6 +64,10 @@ static void start_stage(struct rig *rig, int init_fd, off_t journal_bytes)
 	rig->session_fd = memfd_create("session", 0);
 	ends.journal_fd = dup(rig->journal_fd);
 	ends.session_json_fd = dup(rig->session_fd);
+	rig->pictures_fd = memfd_create("pictures", 0);
+	assert_int_equal(ftruncate(rig->pictures_fd, pictures_bytes), 0);
+	assert_int_equal(lseek(rig->pictures_fd, 0, SEEK_END), pictures_bytes);
+	ends.pictures_fd = dup(rig->pictures_fd);
 	ends.proc_fd = open("/proc", O_RDONLY | O_DIRECTORY);
 	rig->stage = fork();
 	if (rig->stage == 0) {
@@ -74,7 +78,7 @@ static void start_stage(struct rig *rig, int init_fd, off_t journal_bytes)
 	ends_close(&ends);
 }
 
-static int set_up(void **state, off_t journal_bytes)
+static int set_up(void **state, off_t journal_bytes, off_t pictures_bytes)
 {
 	struct init_report ready = {.op = INIT_READY, .pid = 1};
 	struct rig *rig = util_zalloc(sizeof(*rig));
@@ -85,7 +89,7 @@ static int set_up(void **state, off_t journal_bytes)
 	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, link), 0);
 	assert_int_equal(ipc_send(link[0], &ready, sizeof(ready), NULL, 0, NULL), 0);
 	rig->init_fd = link[0];
-	start_stage(rig, link[1], journal_bytes);
+	start_stage(rig, link[1], journal_bytes, pictures_bytes);
 	rig->x = xcb_connect(rig->server.display, NULL);
 	rig->root = xcb_setup_roots_iterator(xcb_get_setup(rig->x)).data->root;
 	*state = rig;
@@ -94,12 +98,17 @@ static int set_up(void **state, off_t journal_bytes)
 
 int rig_set_up(void **state)
 {
-	return set_up(state, 0);
+	return set_up(state, 0, 0);
 }
 
 int rig_set_up_full_journal(void **state)
 {
-	return set_up(state, LIMIT_JOURNAL_BYTES);
+	return set_up(state, LIMIT_JOURNAL_BYTES, 0);
+}
+
+int rig_set_up_full_pictures(void **state)
+{
+	return set_up(state, 0, LIMIT_PICTURES_BYTES);
 }
 
 int rig_tear_down(void **state)
@@ -114,6 +123,7 @@ int rig_tear_down(void **state)
 	xserver_stop(&rig->server);
 	(void)close(rig->journal_fd);
 	(void)close(rig->session_fd);
+	(void)close(rig->pictures_fd);
 	if (rig->init_fd >= 0)
 		(void)close(rig->init_fd);
 	(void)unlink(rig->address.sun_path);

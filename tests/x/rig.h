@@ -25,7 +25,7 @@
 struct rig {
 	struct xserver server;
 	pid_t stage;
-	int journal_fd, session_fd, init_fd; /* init_fd: what pid 1 of the app jail has; -1 once it is closed */
+	int journal_fd, session_fd, pictures_fd, init_fd; /* init_fd: what pid 1 of the app jail has; -1 once it is closed */
 	struct sockaddr_un address;
 	char folder[32];
 	xcb_connection_t *x; /* another client of the display */
@@ -35,6 +35,7 @@ struct rig {
 /* For cmocka_unit_test_setup_teardown; *state is the rig. */
 int rig_set_up(void **state);
 int rig_set_up_full_journal(void **state); /* as much is in the journal as may be */
+int rig_set_up_full_pictures(void **state); /* as many pictures as may be */
 int rig_tear_down(void **state);
 
 /* A connection of the front; its HELLO is read. */

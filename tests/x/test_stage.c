@@ -282,6 +282,28 @@ static void test_full_journal(void **state)
 	assert_true(after.st_size > before.st_size);
 }
 
+/* The session goes on without, and says so once. */
+static void test_full_pictures(void **state)
+{
+	static const char act[] = "{\"actions\":[{\"action\":\"move\",\"x\":10,\"y\":10}],\"observe\":true}";
+	struct rig *rig = *state;
+	auto_fd fd = rig_open(rig);
+	struct stat file;
+
+	for (int i = 0; i < 2; i++)
+		json_decref(rig_expect(fd, 200, "act", "agent", act));
+	auto_free char *text = rig_journal(rig);
+	const char *stopped = strstr(text, "\"event\":\"pictures_stopped\",\"reason\":\"full\"");
+
+	assert_non_null(stopped);
+	assert_null(strstr(stopped + strlen("\"event\":\"pictures\""), "pictures_stopped"));
+	assert_null(strstr(text, "\"before\":"));
+	assert_null(strstr(text, "\"after\":"));
+	assert_non_null(strstr(text, "\"event\":\"observation\""));
+	assert_int_equal(fstat(rig->pictures_fd, &file), 0);
+	assert_int_equal(file.st_size, LIMIT_PICTURES_BYTES);
+}
+
 /* How long a click took, which waits for the window manager; each is at another place, so that none waits not to be a double one. */
 static long click_ms(int fd, int x)
 {
@@ -330,6 +352,7 @@ int main(void)
 		TEST(test_many_keys_are_held),
 		TEST(test_forged_answers),
 		cmocka_unit_test_setup_teardown(test_full_journal, rig_set_up_full_journal, rig_tear_down),
+		cmocka_unit_test_setup_teardown(test_full_pictures, rig_set_up_full_pictures, rig_tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
