@@ -71,7 +71,7 @@ class Api:
             reply = Reply(connection.getresponse())
         finally:
             connection.close()
-        contract.check_reply(method, path, asked, reply)
+        contract.check_reply(self, method, path, asked, reply)
         return reply
 
     def call(self, method, path, body=None, **options):
