@@ -38,6 +38,7 @@
 	X(ERR_STALE_EPOCH, "stale_epoch", 409, "caller", "Somebody else held the controls since the picture")                  \
 	X(ERR_STALE_TARGET, "stale_target", 409, "caller", "What is at the target has changed since the picture")              \
 	X(ERR_ALREADY_DONE, "already_done", 409, "caller", "A call with this Idempotency-Key ran, and its results are gone")   \
+	X(ERR_CONFIRMATION, "confirmation_required", 409, "human", "The model's safety system wants a person to confirm this")      \
 	X(ERR_JOURNAL_FULL, "journal_full", 409, "caller", "The journal of this session is full")                              \
 	X(ERR_TOO_LARGE, "too_large", 413, "caller", "The body is larger than allowed")                                        \
 	X(ERR_MEDIA_TYPE, "unsupported_media_type", 415, "caller", "The body must be application/json")                          \

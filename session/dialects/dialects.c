@@ -13,10 +13,14 @@
 /* The first one that recognises a body is taken. */
 const struct dialect *const dialects[] = {
 	&dialect_anthropic_toolset,
+	&dialect_openai_preview,
+	&dialect_openai,
 	&dialect_anthropic_20251124,
 	&dialect_anthropic_20250124,
 	&dialect_anthropic_20241022,
 	&dialect_mcp,
+	&dialect_gemini_legacy,
+	&dialect_gemini,
 };
 const size_t dialects_n = ARRAY_LEN(dialects);
 

@@ -12,5 +12,9 @@ extern const struct dialect dialect_anthropic_20251124;
 extern const struct dialect dialect_anthropic_20250124;
 extern const struct dialect dialect_anthropic_20241022;
 extern const struct dialect dialect_mcp;
+extern const struct dialect dialect_openai_preview;
+extern const struct dialect dialect_openai;
+extern const struct dialect dialect_gemini_legacy;
+extern const struct dialect dialect_gemini;
 
 #endif

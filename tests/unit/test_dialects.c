@@ -6,7 +6,8 @@
  *   {"body", "reply", "answer"}         and the reply of that act is told so (with or without "act")
  *   {"body", "problem", "answer"}       a refusal of the act is told so; null: it stays a problem
  *   {"body", "refused":{"code","pointer","detail"}}   the harness's fault; what is named here must be so
- * "place" is {"space":[W,H],"native":[W,H]}, 1280x800 both if absent; "is": false says that the body is not known by its shape.
+ * "place" is {"space":[W,H],"native":[W,H]}, 1280x800 both if absent; "is": false says that the body is not known by its shape, "is": NAME that
+ * by its shape it is of that dialect. "what" says what a turn is about.
  */
 #include <dirent.h>
 #include <setjmp.h>
@@ -35,7 +36,7 @@ static void expect(const char *what, const json_t *found, const json_t *wanted)
 {
 	auto_free char *a = NULL, *b = NULL;
 
-	if (json_equal(found, wanted))
+	if ((!found && !wanted) || json_equal(found, wanted))
 		return;
 	a = shown(found);
 	b = shown(wanted);
@@ -98,11 +99,13 @@ static void check_turn(const struct dialect *dialect, const json_t *turn)
 {
 	const json_t *where = json_object_get(turn, "place");
 	const struct dialect_place place = {read_space(where, "space"), read_space(where, "native")};
-	bool is_known = dialect->is && !json_is_false(json_object_get(turn, "is"));
+	const json_t *is = json_object_get(turn, "is");
+	const struct dialect *found, *wanted = json_is_false(is) ? NULL : json_is_string(is) ? dialect_find(json_string_value(is), NULL, NULL) : dialect;
 	struct err e;
 
-	if (dialect_find(NULL, json_object_get(turn, "body"), &e) != (is_known ? dialect : NULL) && dialect->is)
-		fail_msg("%s, turn %zu: by its shape it is %s", file, turn_at, is_known ? "not of this dialect" : "of a dialect");
+	found = dialect_find(NULL, json_object_get(turn, "body"), &e);
+	if (dialect->is && found != wanted)
+		fail_msg("%s, turn %zu: by its shape it is of %s and not of %s", file, turn_at, found ? found->name : "none", wanted ? wanted->name : "none");
 	check_act(dialect, turn, &place);
 	check_told(dialect, turn, &place);
 }

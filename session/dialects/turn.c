@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Turns of models that send calls. */
+#include "session/dialects/turn.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/param.h>
+
+#include "session/base/near.h"
+#include "session/base/util.h"
+
+#define NOTCHES_MAX 100 /* of one scroll */
+
+struct turn *turn_create(void)
+{
+	struct turn *turn = util_zalloc(sizeof(*turn));
+
+	turn->actions = json_array();
+	return turn;
+}
+
+void turn_destroy(struct turn *turn)
+{
+	if (!turn)
+		return;
+	json_decref(turn->actions);
+	free(turn);
+}
+
+/* Into the list; what is more than an act may have is not kept, but the list is longer than allowed by then. */
+static void append(struct turn *turn, json_t *action)
+{
+	size_t at = json_array_size(turn->actions);
+
+	if (turn->has_fault || at > LIMIT_ACTIONS) {
+		json_decref(action);
+		return;
+	}
+	turn->owners[at] = (struct turn_owner){turn->n_calls - 1, turn->item};
+	json_array_append_new(turn->actions, action);
+	turn->calls[turn->n_calls - 1].n++;
+}
+
+/* What the call before gets to see. */
+static void look(struct turn *turn)
+{
+	append(turn, json_pack("{s:s}", "action", "wait_settled"));
+	append(turn, json_pack("{s:s}", "action", "screenshot"));
+}
+
+int turn_call(struct turn *turn, const json_t *body, int form, const char *path, struct err *e)
+{
+	if (turn->n_calls == LIMIT_ACTIONS)
+		return err_set(e, ERR_BAD_FIELD, path, "there may be at most %d calls in one turn", LIMIT_ACTIONS);
+	if (turn->n_calls > 0)
+		look(turn);
+	turn->calls[turn->n_calls++] = (struct turn_call){.body = body, .first = json_array_size(turn->actions), .items = 1, .form = form};
+	turn->item = 0;
+	return 0;
+}
+
+void turn_add(struct turn *turn, json_t *action)
+{
+	append(turn, action);
+}
+
+void turn_fault(struct turn *turn, const struct err *e)
+{
+	struct err fault = *e;
+
+	if (e->code == ERR_BAD_FIELD && e->path[0] == '/')
+		(void)err_set(&fault, e->code, NULL, "%s: %s", e->path + 1, e->msg);
+	append(turn, dialect_fault(&fault));
+	turn->has_fault = true;
+}
+
+/* Vendors call things "left_click" and "click_at": a name inside the other is near, too. */
+static bool is_near(const char *asked, const char *name)
+{
+	return near_distance(asked, name) <= (strlen(asked) > 4 ? 2 : 1) || strstr(asked, name) || (strlen(asked) > 2 && strstr(name, asked));
+}
+
+void turn_unknown(struct turn *turn, const char *item, const json_t *name, const char *const *names)
+{
+	const char *asked = json_is_string(name) ? json_string_value(name) : "";
+	char quoted[80], near[160] = "";
+	size_t used = 0;
+	struct err e;
+
+	for (; *names && asked[0]; names++)
+		if (is_near(asked, *names) && used + strlen(*names) + 3 < sizeof(near))
+			used += (size_t)snprintf(near + used, sizeof(near) - used, "%s%s", used ? ", " : "", *names);
+	(void)err_set(&e, ERR_UNKNOWN_ACTION, NULL, "%s is not %s%s%s", err_quote(quoted, sizeof(quoted), asked, json_string_length(name)), item,
+	              used ? "; near it: " : "", near);
+	turn_fault(turn, &e);
+}
+
+/* The wheel has whole notches: the nearest number of them, but never none where some way was asked for. */
+static long whole(double notches)
+{
+	long near = (long)((notches < 0 ? -notches : notches) + 0.5);
+
+	if (notches > 0)
+		return MAX(near, 1);
+	return notches < 0 ? -MAX(near, 1) : 0;
+}
+
+/* A copy of the place and the keys of an action. */
+static json_t *at_place(const char *name, const json_t *fields, const char *const *members)
+{
+	json_t *action = json_pack("{s:s}", "action", name);
+
+	for (; *members; members++)
+		if (json_object_get(fields, *members))
+			json_object_set(action, *members, json_object_get(fields, *members));
+	return action;
+}
+
+void turn_wheel(struct turn *turn, const json_t *fields, double x_notches, double y_notches)
+{
+	static const char *const place[] = {"x", "y", NULL}, *const all[] = {"x", "y", "hold", NULL};
+	long dx = whole(x_notches), dy = whole(y_notches);
+
+	/* A way of nothing still ends with the pointer at the place. */
+	if (dx == 0 && dy == 0 && json_object_get(fields, "x"))
+		turn_add(turn, at_place("move", fields, place));
+	while (dx != 0 || dy != 0) {
+		long x = MAX(-NOTCHES_MAX, MIN(dx, NOTCHES_MAX)), y = MAX(-NOTCHES_MAX, MIN(dy, NOTCHES_MAX));
+		json_t *action = at_place("scroll", fields, all);
+
+		json_object_set_new(action, "dx", json_integer(x));
+		json_object_set_new(action, "dy", json_integer(y));
+		turn_add(turn, action);
+		dx -= x;
+		dy -= y;
+	}
+}
+
+void turn_scroll(struct turn *turn, const json_t *fields, double x_px, double y_px)
+{
+	turn_wheel(turn, fields, x_px / LIMIT_NOTCH_PX, y_px / LIMIT_NOTCH_PX);
+}
+
+json_t *turn_act(struct turn *turn)
+{
+	json_t *actions = turn->actions;
+
+	turn->actions = json_array();
+	return json_pack("{s:o,s:b,s:i}", "actions", actions, "observe", 1, "timeout_ms",
+	                 (int)MIN(LIMIT_CALL_DEFAULT_MS + turn->wait_ms, LIMIT_CALL_MS));
+}
+
+static const json_t *picture_of(const json_t *holder)
+{
+	const json_t *picture = json_object_get(holder, "picture");
+
+	return json_is_string(json_object_get(picture, "data")) ? picture : NULL;
+}
+
+/* The picture among the results of a call's own actions, if there is one; else that at the end of the act. */
+static const json_t *picture_after(const struct turn_call *call, const json_t *reply)
+{
+	const json_t *results = json_object_get(reply, "results"), *own = NULL;
+
+	if (call->n > 0)
+		own = picture_of(json_array_get(results, call->first + call->n - 1));
+	return own ? own : picture_of(json_object_get(reply, "observation"));
+}
+
+/* The number of the result that is a failure, which is the last one; TURN_NONE when there is none. */
+static size_t failed_at(const json_t *results)
+{
+	size_t n = json_array_size(results);
+	bool failed = n > 0 && json_is_false(json_object_get(json_array_get(results, n - 1), "ok"));
+
+	return failed ? n - 1 : TURN_NONE;
+}
+
+/* How call `i` ended when the action `at` (TURN_NONE: none) is at fault. */
+static struct turn_result ended(const struct turn *turn, size_t i, size_t at)
+{
+	const struct turn_call *call = &turn->calls[i];
+	struct turn_result result = {.end = TURN_DONE};
+
+	if (at != TURN_NONE && at < call->first)
+		result.end = TURN_NOT_DONE;
+	if (at != TURN_NONE && at >= call->first && at < call->first + call->n) {
+		result.end = TURN_FAILED;
+		result.item = turn->owners[at].item;
+	}
+	return result;
+}
+
+struct turn_result turn_result(const struct turn *turn, size_t i, const json_t *reply)
+{
+	const json_t *results = json_object_get(reply, "results");
+	size_t at = failed_at(results);
+	struct turn_result result = ended(turn, i, at);
+
+	if (result.end == TURN_FAILED)
+		result.detail = form_string(json_object_get(json_array_get(results, at), "error"), "detail", "it failed");
+	result.picture = result.end == TURN_DONE ? picture_after(&turn->calls[i], reply) : picture_of(json_object_get(reply, "observation"));
+	return result;
+}
+
+/* The action that a problem is about: of "/actions/3/x" the fourth. A problem of the list as a whole is told with its first action. */
+static size_t pointed_at(const struct turn *turn, const json_t *problem)
+{
+	static const char list[] = "/actions/";
+	const char *pointer = form_string(problem, "pointer", "");
+	size_t at = strncmp(pointer, list, sizeof(list) - 1) == 0 ? strtoul(pointer + sizeof(list) - 1, NULL, 10) : 0;
+
+	return at < json_array_size(turn->actions) ? at : 0;
+}
+
+struct turn_result turn_refused(const struct turn *turn, size_t i, const json_t *problem)
+{
+	struct turn_result result = ended(turn, i, pointed_at(turn, problem));
+
+	if (result.end == TURN_DONE)
+		result.end = TURN_NOT_DONE; /* what comes before the fault was not done either */
+	if (result.end == TURN_FAILED)
+		result.detail = form_string(problem, "detail", "it was refused");
+	result.picture = picture_of(json_object_get(problem, "observation"));
+	return result;
+}
+
+bool turn_is_models(const json_t *problem)
+{
+	static const enum err_code codes[] = {ERR_BAD_FIELD, ERR_UNKNOWN_FIELD, ERR_MISSING_FIELD, ERR_UNKNOWN_ACTION, ERR_UNKNOWN_KEY,
+	                                      ERR_STALE_TARGET};
+	enum err_code code = err_from_wire(form_string(problem, "code", ""));
+
+	for (size_t i = 0; i < ARRAY_LEN(codes); i++)
+		if (codes[i] == code)
+			return true;
+	return false;
+}
+
+const char *turn_media_type(const json_t *picture)
+{
+	const char *format = form_string(picture, "format", "png");
+
+	return strcmp(format, "jpeg") == 0 ? "image/jpeg" : strcmp(format, "webp") == 0 ? "image/webp" : "image/png";
+}
+
+bool turn_is(const json_t *value, const char *text)
+{
+	return json_is_string(value) && json_string_length(value) == strlen(text) && memcmp(json_string_value(value), text, strlen(text)) == 0;
+}
+
+const json_t *turn_member(const json_t *object, const char *name)
+{
+	const json_t *value = json_object_get(object, name);
+
+	return json_is_null(value) ? NULL : value;
+}
+
+/* 12.0 as 12; anything else as it is. A new reference. */
+static json_t *whole_number(json_t *value)
+{
+	double number = json_real_value(value);
+
+	bool is_safe = json_is_real(value) && number >= -(double)LIMIT_FRAME && number <= (double)LIMIT_FRAME;
+
+	if (is_safe && (double)(json_int_t)number == number)
+		return json_integer((json_int_t)number);
+	return json_incref(value);
+}
+
+json_t *turn_fields(const json_t *object)
+{
+	json_t *fields = json_object(), *value;
+	const char *key;
+
+	json_object_foreach((json_t *)(uintptr_t)object, key, value)
+		if (!json_is_null(value))
+			json_object_set_new(fields, key, whole_number(value));
+	return fields;
+}

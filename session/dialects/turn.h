@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A turn of a model that sends calls: which actions of the act each call becomes, and afterwards what became of each call.
+ *
+ * `ask` builds it and takes the act out of it; `answer` and `refuse` build the same one again from the same body. Every call gets a look at
+ * the screen after its actions: the last one by the observation of the act, those before it by a wait_settled and a screenshot among the
+ * actions. Owner: session/dialects. No threads.
+ */
+#ifndef DIALECTS_TURN_H
+#define DIALECTS_TURN_H
+
+#include "session/base/limits.h"
+#include "session/dialects/dialect.h"
+
+#define TURN_NONE SIZE_MAX
+
+/* One call. `body`, `acknowledged` are borrowed from the request. */
+struct turn_call {
+	const json_t *body;
+	size_t first, n;   /* its actions in the act, looks included */
+	size_t items;      /* actions that the vendor's call has: it may have a list of its own */
+	int form;          /* the user's: how the answer has to look */
+};
+
+/* Whose action an action of the act is. */
+struct turn_owner {
+	size_t call, item;
+};
+
+struct turn {
+	json_t *actions;
+	struct turn_call calls[LIMIT_ACTIONS];
+	size_t n_calls;
+	struct turn_owner owners[LIMIT_ACTIONS + 1]; /* of those actions that can be done at all */
+	size_t item;      /* of the call at work */
+	long wait_ms;     /* that its actions wait of themselves */
+	bool has_fault;   /* nothing is added any more */
+};
+
+/* What became of a call. */
+enum turn_end {
+	TURN_DONE,
+	TURN_FAILED, /* one of its actions; also a fault of the model's in it */
+	TURN_NOT_DONE,
+};
+
+struct turn_result {
+	enum turn_end end;
+	size_t item;           /* of the call, that failed */
+	const char *detail;    /* why; borrowed from the reply or the problem */
+	const json_t *picture; /* {"format","data",…} after it, borrowed; NULL: none */
+};
+
+/* On the heap, since coroutines have small stacks; turn_destroy takes NULL. */
+struct turn *turn_create(void);
+void turn_destroy(struct turn *turn);
+
+/* Begins a call; -1 when there are too many of them (then *e is at `path`, the list of calls). */
+int turn_call(struct turn *turn, const json_t *body, int form, const char *path, struct err *e);
+
+/* Adds an action (a reference that is taken) to the call at work, as one of its item `turn->item`. */
+void turn_add(struct turn *turn, json_t *action);
+
+/* The model's fault, in the place of an action. What is wrong is *e's text, with the field's name before it where the text needs one. */
+void turn_fault(struct turn *turn, const struct err *e);
+
+/* The fault of a name that is none: "click_on is not ITEM; near it: click". `names` ends with NULL. */
+void turn_unknown(struct turn *turn, const char *item, const json_t *name, const char *const *names);
+
+/* The wheel for a distance in pixels, to the right and down, at x and y of `fields` if it has these; keys of "hold" are held. */
+void turn_scroll(struct turn *turn, const json_t *fields, double x_px, double y_px);
+
+/* The same in notches. */
+void turn_wheel(struct turn *turn, const json_t *fields, double x_notches, double y_notches);
+
+/* The body of the act; takes the actions out of the turn. */
+json_t *turn_act(struct turn *turn);
+
+/* What became of call `i`, by the reply of the act, or by the problem with which it was refused. */
+struct turn_result turn_result(const struct turn *turn, size_t i, const json_t *reply);
+struct turn_result turn_refused(const struct turn *turn, size_t i, const json_t *problem);
+
+/* True if the problem is the model's to mend: of the code, as the refusals of forms, names and keys have it. */
+bool turn_is_models(const json_t *problem);
+
+/* "image/png" of a picture. */
+const char *turn_media_type(const json_t *picture);
+
+/* True for a string that is this text, all of it. */
+bool turn_is(const json_t *value, const char *text);
+
+/* A member of an object that is there and not null, or NULL: vendors' packages write null for what is absent. */
+const json_t *turn_member(const json_t *object, const char *name);
+
+/* A copy of an object without its nulls and with whole numbers for those of the form 12.0, which some encoders make; the caller's. */
+json_t *turn_fields(const json_t *object);
+
+#endif
