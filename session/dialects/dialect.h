@@ -36,6 +36,10 @@ struct dialect {
 	/* It takes members of an act over as they are sent: what is wrong with them is found when the act is checked, and `refuse` is asked. */
 	bool passes;
 
+	/* Its answers have a picture of the whole screen, also that to a fault of the model's: where the reply or the problem has none in its
+	 * "observation", one of now is put there. */
+	bool needs_picture;
+
 	/*
 	 * The body of an act (design of POST …/act) in *act, the caller's reference. A fault of the model is put into the list in the place of its
 	 * action by dialect_fault; what stands behind it is never looked at. -1 with *e is a fault of the harness.

@@ -39,7 +39,7 @@ const struct operation op_computer = {
 	.request = "{\"type\":\"tool_use\",\"id\":\"toolu_01\",\"name\":\"left_click\",\"toolset_name\":\"computer\",\"input\":{\"coordinate\":[590,405]}}",
 	.said = computer_said,
 	.n_said = ARRAY_LEN(computer_said),
-	.errors = OPERATION_STAGE_ERRORS " unknown_action unknown_key conflict stale_target stale_epoch stale_episode journal_full unauthorized input_failed unsupported",
+	.errors = OPERATION_STAGE_ERRORS " unknown_action unknown_key conflict stale_target stale_epoch stale_episode journal_full unauthorized input_failed unsupported confirmation_required",
 	.doc = "What the model wrote wrong is answered in the form of its vendor with status 200; what the harness wrote wrong is refused.",
 };
 

@@ -15,9 +15,11 @@
 #include "session/dialects/dialect.h"
 #include "session/stage/batch.h"
 #include "session/stage/keyed.h"
+#include "session/stage/observe.h"
 
 /* One such call; on the stack of its coroutine. */
 struct computer {
+	struct stage *stage;
 	const struct dialect *dialect;
 	struct dialect_place place;
 	json_t *body;  /* as it was sent */
@@ -25,16 +27,42 @@ struct computer {
 	json_t *fault; /* a result, in the place where the list was cut; or NULL */
 };
 
+/* A reply without a picture, such as one that is sent again, or what is said of a model's fault, for a dialect that needs one. */
+static bool lacks_picture(const struct computer *computer, int status, const json_t *value)
+{
+	bool is_models = status == 200 || status == err_info(ERR_BAD_FIELD)->status;
+	const json_t *observation = json_object_get(value, "observation");
+
+	return computer->dialect->needs_picture && is_models && !json_is_object(json_object_get(observation, "picture")) &&
+	       stage_check_ready(computer->stage, NULL) == 0;
+}
+
+/* The same with the screen as it is now. A new reference. */
+static json_t *with_picture(const struct computer *computer, const struct call *call, const json_t *value)
+{
+	json_auto_t *wanted = json_pack("{s:i}", "quiet_ms", 0);
+	const struct observe ask = {.call = call, .wanted = wanted, .space = computer->stage->space, .since = display_frame(computer->stage->display),
+	                            .deadline_ms = util_now_ms() + LIMIT_X_WAIT_MS, .with_picture = true};
+	json_t *seen = json_copy((json_t *)(uintptr_t)value), *observation;
+	struct err ignored;
+	uint64_t frame;
+
+	(void)observe_run(computer->stage, &ask, &observation, &frame, &ignored);
+	json_object_set_new(seen, "observation", observation);
+	return seen;
+}
+
 static json_t *tell(const struct call *call, int *status, const json_t *value)
 {
 	const struct computer *computer = call->tell_arg;
 	const struct dialect *dialect = computer->dialect;
+	json_auto_t *seen = lacks_picture(computer, *status, value) ? with_picture(computer, call, value) : NULL;
 	json_t *told = NULL;
 
 	if (*status == 200)
-		return dialect->answer(computer->body, &computer->place, value);
+		return dialect->answer(computer->body, &computer->place, seen ? seen : value);
 	if (dialect->refuse)
-		told = dialect->refuse(computer->body, &computer->place, value);
+		told = dialect->refuse(computer->body, &computer->place, seen ? seen : value);
 	if (told) {
 		*status = 200;
 		return told;
@@ -181,7 +209,7 @@ static int begin(const struct call *call, struct computer *computer, struct err 
 
 void computer_call(struct stage *stage, struct call *call)
 {
-	struct computer computer = {.place = {stage->space, stage->ends.native}};
+	struct computer computer = {.stage = stage, .place = {stage->space, stage->ends.native}};
 	struct err e;
 
 	if (begin(call, &computer, &e) < 0) {
