@@ -96,6 +96,11 @@ def reused(session):
     return act(session, {"action": "cursor_position"}, headers=KEY)
 
 
+def unconfirmed(session):
+    call = {"type": "computer_call", "call_id": "1", "actions": [{"type": "wait"}], "pending_safety_checks": [{"id": "2"}]}
+    return send(session.agent, "POST", f"{session.path}/computer", call)
+
+
 # Whole requests that are refused.
 REFUSED = {
     "bad_json": lambda server, session: send(session.agent, "POST", f"{session.path}/act", "{"),
@@ -120,6 +125,7 @@ REFUSED = {
     "busy": lambda server, session: busy(session),
     "session_gone": lambda server, session: gone(server),
     "paused": paused,
+    "confirmation_required": lambda server, session: unconfirmed(session),
 }
 
 # Actions that fail once the list was begun.
