@@ -3,139 +3,15 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "input/keynames.h"
 #include "session/base/limits.h"
 #include "session/base/space.h"
 #include "session/base/util.h"
-#include "session/dialects/anthropic.h"
+#include "session/dialects/anthropic_field.h"
 
 #define DRAG_MS 300             /* of a drag from where the pointer is; that of the action drag */
-#define MAX_SECONDS 100
-#define MAX_WHOLE 1000000000    /* beyond any coordinate or count */
+#define MAX_REPEAT 100          /* of a key, and notches of a wheel: as in our own actions */
 #define PLACE_AND_KEYS "coordinate text key"
-
-/* One call while it is read. */
-struct anthropic_reading {
-	const struct anthropic_tool *tool;
-	const struct anthropic_action *action;
-	const json_t *input;
-	struct space space;
-	struct anthropic_step *step;
-	struct err *e;
-};
-
-/* A member; one that is null is absent, as the vendor's types have it. */
-static const json_t *member(const struct anthropic_reading *r, const char *name)
-{
-	const json_t *value = json_object_get(r->input, name);
-
-	return json_is_null(value) ? NULL : value;
-}
-
-static int missing(const struct anthropic_reading *r, const char *name)
-{
-	return err_set(r->e, ERR_MISSING_FIELD, NULL, "%s is required for %s", name, r->action->name);
-}
-
-/* 100.0 is the whole number 100: nothing else can be meant. */
-static bool read_whole(const json_t *value, int *out)
-{
-	double number = json_number_value(value);
-
-	if (!json_is_number(value) || !(number >= -MAX_WHOLE && number <= MAX_WHOLE))
-		return false;
-	*out = (int)number;
-	return !(number < *out || number > *out);
-}
-
-static bool read_wholes(const json_t *list, int *out, size_t n)
-{
-	if (!json_is_array(list) || json_array_size(list) != n)
-		return false;
-	for (size_t i = 0; i < n; i++)
-		if (!read_whole(json_array_get(list, i), &out[i]))
-			return false;
-	return true;
-}
-
-/* A place on the screen. 1 when it is there, 0 when it is absent, -1. */
-static int read_point(const struct anthropic_reading *r, const char *name, int at[2])
-{
-	const json_t *value = member(r, name);
-
-	if (!value)
-		return 0;
-	if (!read_wholes(value, at, 2))
-		return err_set(r->e, ERR_BAD_FIELD, NULL, "%s must be a list of two whole numbers, [x, y]", name);
-	if (at[0] < 0 || at[1] < 0 || at[0] >= r->space.width_px || at[1] >= r->space.height_px)
-		return err_set(r->e, ERR_BAD_FIELD, NULL, "%s [%d, %d] is out of bounds: the screenshot is %dx%d, so x is 0 to %d and y is 0 to %d", name, at[0],
-		               at[1], r->space.width_px, r->space.height_px, r->space.width_px - 1, r->space.height_px - 1);
-	return 1;
-}
-
-static int need_point(const struct anthropic_reading *r, const char *name, int at[2])
-{
-	int rc = read_point(r, name, at);
-
-	return rc == 0 ? missing(r, name) : rc;
-}
-
-/* Models write keys as "text", and as "key" too. NULL when there are none. */
-static int read_keys(const struct anthropic_reading *r, const json_t **keys)
-{
-	const json_t *text = member(r, "text"), *key = member(r, "key");
-
-	if (text && key)
-		return err_set(r->e, ERR_BAD_FIELD, NULL, "text and key are the same: only one of them is allowed");
-	*keys = text ? text : key;
-	if (*keys && !json_is_string(*keys))
-		return err_set(r->e, ERR_BAD_FIELD, NULL, "%s must be a string", text ? "text" : "key");
-	return 0;
-}
-
-static int need_keys(const struct anthropic_reading *r, const json_t **keys)
-{
-	if (read_keys(r, keys) < 0)
-		return -1;
-	return *keys ? 0 : missing(r, "text");
-}
-
-/* Keys that are held meanwhile: into `act`, if there are any. */
-static int add_hold(const struct anthropic_reading *r, json_t *act)
-{
-	const json_t *keys;
-
-	if (read_keys(r, &keys) < 0)
-		return -1;
-	if (keys && json_string_length(keys) > 0)
-		(void)json_object_set(act, "hold", (json_t *)(uintptr_t)keys);
-	return 0;
-}
-
-static int add_place(const struct anthropic_reading *r, json_t *act)
-{
-	int at[2];
-	int rc = read_point(r, "coordinate", at);
-
-	if (rc > 0) {
-		(void)json_object_set_new(act, "x", json_integer(at[0]));
-		(void)json_object_set_new(act, "y", json_integer(at[1]));
-	}
-	return rc < 0 ? -1 : 0;
-}
-
-static int need_milliseconds(const struct anthropic_reading *r, int64_t *ms)
-{
-	const json_t *value = member(r, "duration");
-	double seconds = json_number_value(value);
-
-	if (!value)
-		return missing(r, "duration");
-	if (!json_is_number(value) || !(seconds >= 0 && seconds <= MAX_SECONDS))
-		return err_set(r->e, ERR_BAD_FIELD, NULL, "duration must be a number of seconds from 0 to %d", MAX_SECONDS);
-	*ms = (int64_t)(seconds * 1000 + 0.5);
-	r->step->takes_ms = (long)*ms;
-	return 0;
-}
 
 /* One more action of the act, with what is in `fields` (taken, may be NULL); borrowed. */
 static json_t *add(const struct anthropic_reading *r, const char *name, json_t *fields)
@@ -157,14 +33,14 @@ static int read_click(const struct anthropic_reading *r)
 		(void)json_object_set_new(act, "button", json_string(r->action->button));
 	if (r->action->count > 1)
 		(void)json_object_set_new(act, "count", json_integer(r->action->count));
-	return add_place(r, act) < 0 || add_hold(r, act) < 0 ? -1 : 0;
+	return anthropic_field_add_place(r, act) < 0 || anthropic_field_add_hold(r, act) < 0 ? -1 : 0;
 }
 
 static int read_move(const struct anthropic_reading *r)
 {
 	int at[2];
 
-	if (need_point(r, "coordinate", at) < 0)
+	if (anthropic_field_need_point(r, "coordinate", at) < 0)
 		return -1;
 	(void)add(r, "move", json_pack("{s:i,s:i}", "x", at[0], "y", at[1]));
 	return 0;
@@ -172,12 +48,12 @@ static int read_move(const struct anthropic_reading *r)
 
 static int read_mouse_down(const struct anthropic_reading *r)
 {
-	return add_place(r, add(r, "mouse_down", NULL));
+	return anthropic_field_add_place(r, add(r, "mouse_down", NULL));
 }
 
 static int read_mouse_up(const struct anthropic_reading *r)
 {
-	return add_place(r, add(r, "mouse_up", NULL));
+	return anthropic_field_add_place(r, add(r, "mouse_up", NULL));
 }
 
 /* Without a start it begins where the pointer is. */
@@ -186,7 +62,7 @@ static int drag_from_pointer(const struct anthropic_reading *r, const int to[2])
 	json_auto_t *held = json_object();
 	const json_t *keys;
 
-	if (add_hold(r, held) < 0)
+	if (anthropic_field_add_hold(r, held) < 0)
 		return -1;
 	keys = json_object_get(held, "hold");
 	if (keys)
@@ -202,13 +78,13 @@ static int drag_from_pointer(const struct anthropic_reading *r, const int to[2])
 static int read_drag(const struct anthropic_reading *r)
 {
 	int from[2], to[2];
-	int has_start = read_point(r, "start_coordinate", from);
+	int has_start = anthropic_field_point(r, "start_coordinate", from);
 
-	if (has_start < 0 || need_point(r, "coordinate", to) < 0)
+	if (has_start < 0 || anthropic_field_need_point(r, "coordinate", to) < 0)
 		return -1;
 	if (has_start)
-		return add_hold(r, add(r, "drag", json_pack("{s:[[i,i],[i,i]]}", "path", from[0], from[1], to[0], to[1])));
-	return r->tool->is_toolset ? missing(r, "start_coordinate") : drag_from_pointer(r, to);
+		return anthropic_field_add_hold(r, add(r, "drag", json_pack("{s:[[i,i],[i,i]]}", "path", from[0], from[1], to[0], to[1])));
+	return r->tool->is_toolset ? anthropic_field_missing(r, "start_coordinate") : drag_from_pointer(r, to);
 }
 
 static int read_scroll(const struct anthropic_reading *r)
@@ -217,36 +93,86 @@ static int read_scroll(const struct anthropic_reading *r)
 		const char *name, *axis;
 		int sign;
 	} ways[] = {{"up", "dy", -1}, {"down", "dy", 1}, {"left", "dx", -1}, {"right", "dx", 1}};
-	const json_t *way = member(r, "scroll_direction"), *amount = member(r, "scroll_amount");
+	const json_t *way = anthropic_field_of(r, "scroll_direction"), *amount = anthropic_field_of(r, "scroll_amount");
 	json_t *act = add(r, "scroll", NULL);
 	int n;
 
 	if (!way || !amount)
-		return missing(r, way ? "scroll_amount" : "scroll_direction");
-	if (!read_whole(amount, &n) || n < 1 || n > 100)
-		return err_set(r->e, ERR_BAD_FIELD, NULL, "scroll_amount must be a whole number of notches from 1 to 100");
+		return anthropic_field_missing(r, way ? "scroll_amount" : "scroll_direction");
+	if (!anthropic_field_whole(amount, &n) || n < 1 || n > MAX_REPEAT)
+		return err_set(r->e, ERR_BAD_FIELD, NULL, "scroll_amount must be a whole number of notches from 1 to %d", MAX_REPEAT);
 	for (size_t i = 0; i < ARRAY_LEN(ways); i++)
-		if (json_is_string(way) && strcmp(json_string_value(way), ways[i].name) == 0)
+		if (json_string_length(way) == strlen(ways[i].name) && strcmp(json_string_value(way), ways[i].name) == 0)
 			(void)json_object_set_new(act, ways[i].axis, json_integer(n * ways[i].sign));
 	if (json_object_size(act) == 1)
 		return err_set(r->e, ERR_BAD_FIELD, NULL, "scroll_direction must be up, down, left or right");
-	return add_place(r, act) < 0 || add_hold(r, act) < 0 ? -1 : 0;
+	return anthropic_field_add_place(r, act) < 0 || anthropic_field_add_hold(r, act) < 0 ? -1 : 0;
+}
+
+/* The next word of a text, as a string; NULL at its end. */
+static json_t *next_word(const char **at)
+{
+	size_t len;
+	json_t *word;
+
+	*at += strspn(*at, " ");
+	len = strcspn(*at, " ");
+	word = len > 0 ? json_stringn(*at, len) : NULL;
+	*at += len;
+	return word;
+}
+
+static size_t count_words(const char *text)
+{
+	size_t n = 0;
+
+	for (text += strspn(text, " "); *text; n++) {
+		text += strcspn(text, " ");
+		text += strspn(text, " ");
+	}
+	return n;
+}
+
+/* "Tab Tab Return" is three keys, one after another, as the reference implementation's xdotool has it; "Page Down" and "ctrl c" are one chord. */
+static bool is_sequence(const json_t *keys)
+{
+	const char *text = json_string_value(keys);
+	struct chord chord;
+	struct err ignored;
+
+	return strlen(text) == json_string_length(keys) && count_words(text) > 1 && keynames_parse(keys, "", &chord, &ignored) < 0;
+}
+
+static int read_sequence(const struct anthropic_reading *r, const json_t *keys, int repeat)
+{
+	const char *text = json_string_value(keys);
+
+	if (count_words(text) * (size_t)repeat > LIMIT_ACTIONS)
+		return err_set(r->e, ERR_BAD_FIELD, NULL, "these are too many keys for one action");
+	for (int i = 0; i < repeat; i++) {
+		const char *at = text;
+
+		for (json_t *word = next_word(&at); word; word = next_word(&at))
+			(void)add(r, "key", json_pack("{s:o}", "keys", word));
+	}
+	return 0;
 }
 
 static int read_key(const struct anthropic_reading *r)
 {
-	const json_t *keys, *repeat = member(r, "repeat");
+	const json_t *keys, *repeat = anthropic_field_of(r, "repeat");
 	json_t *act;
-	int n;
+	int n = 1;
 
-	if (need_keys(r, &keys) < 0)
+	if (anthropic_field_need_keys(r, &keys) < 0)
 		return -1;
+	if (repeat && (!anthropic_field_whole(repeat, &n) || n < 1 || n > MAX_REPEAT))
+		return err_set(r->e, ERR_BAD_FIELD, NULL, "repeat must be a whole number from 1 to %d", MAX_REPEAT);
+	if (is_sequence(keys))
+		return read_sequence(r, keys, n);
 	act = add(r, "key", json_pack("{s:O}", "keys", keys));
-	if (!repeat)
-		return 0;
-	if (!read_whole(repeat, &n) || n < 1 || n > 100)
-		return err_set(r->e, ERR_BAD_FIELD, NULL, "repeat must be a whole number from 1 to 100");
-	(void)json_object_set_new(act, "repeat", json_integer(n));
+	if (n > 1)
+		(void)json_object_set_new(act, "repeat", json_integer(n));
 	return 0;
 }
 
@@ -255,7 +181,7 @@ static int read_hold_key(const struct anthropic_reading *r)
 	const json_t *keys;
 	int64_t ms;
 
-	if (need_keys(r, &keys) < 0 || need_milliseconds(r, &ms) < 0)
+	if (anthropic_field_need_keys(r, &keys) < 0 || anthropic_field_need_ms(r, &ms) < 0)
 		return -1;
 	if (ms == 0)
 		return err_set(r->e, ERR_BAD_FIELD, NULL, "duration must be more than 0");
@@ -265,10 +191,10 @@ static int read_hold_key(const struct anthropic_reading *r)
 
 static int read_type(const struct anthropic_reading *r)
 {
-	const json_t *text = member(r, "text");
+	const json_t *text = anthropic_field_of(r, "text");
 
 	if (!text)
-		return missing(r, "text");
+		return anthropic_field_missing(r, "text");
 	if (!json_is_string(text))
 		return err_set(r->e, ERR_BAD_FIELD, NULL, "text must be a string");
 	(void)add(r, "type", json_pack("{s:O}", "text", text));
@@ -280,7 +206,7 @@ static int read_wait(const struct anthropic_reading *r)
 {
 	int64_t ms;
 
-	if (need_milliseconds(r, &ms) < 0)
+	if (anthropic_field_need_ms(r, &ms) < 0)
 		return -1;
 	do {
 		int64_t part = ms < LIMIT_WAIT_MS ? ms : LIMIT_WAIT_MS;
@@ -313,13 +239,13 @@ static struct space zoom_size(const struct anthropic_reading *r, int width, int 
 
 static int read_zoom(const struct anthropic_reading *r)
 {
-	const json_t *region = member(r, "region");
+	const json_t *region = anthropic_field_of(r, "region");
 	struct space size;
 	int at[4];
 
 	if (!region)
-		return missing(r, "region");
-	if (!read_wholes(region, at, 4))
+		return anthropic_field_missing(r, "region");
+	if (!anthropic_field_wholes(region, at, 4))
 		return err_set(r->e, ERR_BAD_FIELD, NULL, "region must be a list of four whole numbers, [x0, y0, x1, y1]");
 	if (at[0] < 0 || at[1] < 0 || at[2] > r->space.width_px || at[3] > r->space.height_px)
 		return err_set(r->e, ERR_BAD_FIELD, NULL, "region [%d, %d, %d, %d] is out of bounds: the screenshot is %dx%d", at[0], at[1], at[2], at[3],
@@ -397,6 +323,8 @@ static int unknown(const struct anthropic_tool *tool, const struct anthropic_cal
 {
 	auto_free char *shown = anthropic_name(call->name, call->name_len);
 
+	if (!tool->is_toolset && call->name_len == 0)
+		return err_set(e, ERR_UNKNOWN_ACTION, NULL, "action is required, a string");
 	if (!tool->is_toolset)
 		return err_set(e, ERR_UNKNOWN_ACTION, NULL, "Invalid action: %s", shown);
 	if (strcmp(shown, ANTHROPIC_COMPUTER) == 0)

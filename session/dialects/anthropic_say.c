@@ -52,10 +52,10 @@ char *anthropic_name(const char *name, size_t len)
 	return line;
 }
 
-/* As JavaScript writes it: as few digits as tell it from all other numbers. */
+/* A number of seconds as JavaScript writes it: as few digits as tell it from all other numbers. With three the largest, 100, has no exponent. */
 static char *number_text(double number)
 {
-	for (int digits = 1;; digits++) {
+	for (int digits = 3;; digits++) {
 		char *text = util_printf("%.*g", digits, number);
 
 		if (digits == 17 || !(strtod(text, NULL) < number || strtod(text, NULL) > number))

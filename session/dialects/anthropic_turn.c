@@ -15,7 +15,7 @@ static const char *text_of(const json_t *object, const char *name)
 
 static bool has_text(const json_t *object, const char *name, const char *text)
 {
-	return strcmp(text_of(object, name), text) == 0;
+	return strcmp(text_of(object, name), text) == 0 && json_string_length(json_object_get(object, name)) == strlen(text);
 }
 
 /* A block that calls a tool; one that stands alone may lack its type. */

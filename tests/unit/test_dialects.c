@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* links: session/dialects session/mcp */
+/* links: session/dialects session/mcp input */
 /*
  * Recorded turns: tests/dialects/NAME/FILE.json, for the dialect NAME. A file is one turn or a list of them:
  *   {"body", "act"}                     what is asked becomes this act
