@@ -84,7 +84,7 @@ def test_examples_of_replies(document):
 
 FAKE_SESSION, FAKE_TOKEN, FAKE_CODE, FAKE_MCP = "s4v6kq2mzx7hw3pd", "t8f2c41d", "ABCD-2345", "0f6c1d2e3b4a59687f8e9dacbb0a1928"
 # What ends a session is asked for last.
-LATE = ["pauseSession", "resumeSession", "revokeToken", "endSession"]
+LATE = ["pauseSession", "resumeSession", "revokeToken", "endSession", "deleteJournal"]
 INITIALIZE = {"jsonrpc": "2.0", "id": 0, "method": "initialize",
               "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "tests", "version": "1"}}}
 MCP_ACCEPT = {"Accept": "application/json, text/event-stream"}
