@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What each vendor's server says and expects, as far as computer use goes: the paths it takes, the envelope around a turn, its error, and
 // what is wrong with a request that follows turn `n` (a text, or undefined). Shapes are those of the types of the vendors' packages.
-
-const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
+import {isDeepStrictEqual as same} from "node:util";
 
 // A picture in Base64 that is a PNG.
 const isPng = (data) => typeof data === "string" && data.startsWith("iVBORw0KGgo");
@@ -92,11 +91,14 @@ function checkResponse({name, id, args}, part) {
     return `contents: ${name} ${id} needs a safety_acknowledgement`;
   }
   const picture = response.parts?.[0]?.inlineData;
+  if (!picture && response.response.error) {
+    return undefined;
+  }
   return picture?.mimeType === "image/png" && isPng(picture.data) ? undefined : `contents: the response of ${name} ${id} has no picture`;
 }
 
 const google = {
-  paths: /^\/v1beta\/models\/[\w.-]+:generateContent$/,
+  paths: /^\/v1(beta)?\/models\/[\w.-]+:generateContent$/,
   wrap: (parts) => ({
     candidates: [{content: {role: "model", parts}, finishReason: "STOP", index: 0}],
     usageMetadata: {promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2}, modelVersion: "gemini-3.5-flash",

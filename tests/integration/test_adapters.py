@@ -16,7 +16,7 @@ SPACE = {"width": 1024, "height": 640}
 GRID = 1000  # of Gemini's coordinates
 
 
-VENDORS = [Anthropic, OpenAi, OpenAiAgents]
+VENDORS = [Anthropic, OpenAi, OpenAiAgents, Google]
 vendors = pytest.mark.parametrize("vendor", VENDORS, ids=[row.program.removesuffix(".mjs") for row in VENDORS])
 
 
@@ -124,6 +124,15 @@ def test_agents_see_the_screen_after_what_failed(terminal, stand_in):
     expect_nothing_but(terminal, "mended\r")
 
 
+def test_gemini_is_told_what_failed_and_goes_on(terminal, stand_in):
+    model = stand_in(Google, Google.turn(("click", OFF), ("type", {"text": BEHIND})), Google.turn(("type", {"text": "mended", "press_enter": True})))
+    well(model.on(terminal.session, Google.program))
+    first, second = (part["functionResponse"]["response"] for part in model.requests()[1]["contents"][-1]["parts"])
+    assert "5000" in first["error"] and second["error"]
+    assert "error" not in model.requests()[2]["contents"][-1]["parts"][0]["functionResponse"]["response"]
+    expect_nothing_but(terminal, "mended\r")
+
+
 CHECKS = [{"id": "sc_1", "code": "malicious_instructions", "message": "The page asks for something else."},
           {"id": "sc_2", "code": "irrelevant_domain", "message": "This is another site."}]
 
@@ -134,6 +143,23 @@ def test_safety_checks_are_acknowledged(vendor, terminal, stand_in):
     model = stand_in(vendor, vendor.turn({"type": "type", "text": "checked\n"}, checks=CHECKS))
     well(model.on(terminal.session, vendor.program))
     expect_nothing_but(terminal, "checked\r")
+
+
+CONFIRM = {"safety_decision": {"decision": "require_confirmation", "explanation": "This sends a message."}}
+
+
+def test_gemini_is_confirmed(terminal, stand_in):
+    model = stand_in(Google, Google.turn(("type", {"text": "confirmed", "press_enter": True, **CONFIRM})))
+    well(model.on(terminal.session, Google.program))
+    expect_nothing_but(terminal, "confirmed\r")
+
+
+def test_gemini_is_not_confirmed(terminal, stand_in):
+    """Nothing of the turn is done, what stands before it neither."""
+    model = stand_in(Google, Google.turn(("type", {"text": BEHIND}), ("type", {"text": BEHIND, **CONFIRM})))
+    done = model.on(terminal.session, Google.program, DENY="yes")
+    assert done.returncode == 1 and "not confirmed: This sends a message." in done.stderr
+    terminal.expect("after")
 
 
 def test_claude_is_not_confirmed(terminal, stand_in):

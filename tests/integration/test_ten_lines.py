@@ -1,19 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The programs of ten lines in README.md, run as they stand there: the vendor's package, a stand-in of the model, a real session."""
+import contextlib
 import json
 
 import pytest
 
 from stand_in import StandIn
 from readme import block
-from vendors import DONE, Anthropic
+from vendors import DONE, Anthropic, Google, OpenAi
 
 PAGE = "about:license\n"
 # A program: its vendor, its text, and a turn in which the model opens a page.
 PROGRAMS = {
     "claude": (Anthropic, block("claude"), Anthropic.turn(("key", {"text": "ctrl+l"}), ("type", {"text": PAGE}), ("screenshot", {}))),
+    "openai": (OpenAi, block("openai"), OpenAi.turn({"type": "keypress", "keys": ["CTRL", "L"]}, {"type": "type", "text": PAGE})),
+    "gemini": (Google, block("gemini"), Google.turn(("hotkey", {"keys": ["control", "l"]}), ("type", {"text": PAGE.strip(), "press_enter": True}))),
 }
-LOOK = {"claude": Anthropic.turn(("screenshot", {}))}
+LOOK = {"claude": Anthropic.turn(("screenshot", {})), "openai": OpenAi.turn({"type": "screenshot"}), "gemini": Google.turn(("take_screenshot", {}))}
 
 
 def journal(server, session_id):
@@ -21,21 +24,43 @@ def journal(server, session_id):
     return [json.loads(line) for line in text.splitlines()]
 
 
+@contextlib.contextmanager
+def played(name, server, folder, *turns):
+    """Runs the program while the model says these turns: the stand-in, the finished program, and the session that it made."""
+    vendor, text, _ = PROGRAMS[name]
+    known = {session["id"] for session in server.api.call("GET", "/v1/sessions")["sessions"]}
+    with StandIn(folder / name, vendor.vendor, [*turns, vendor.last()]) as model:
+        (folder / name / "program.mjs").write_text(text)
+        done = model.run("program.mjs", GLOVEBOX_SERVER=server.url, GLOVEBOX_TOKEN_FILE=str(server.state / "operator.token"))
+        made, = (session for session in server.api.call("GET", "/v1/sessions")["sessions"] if session["id"] not in known)
+        yield model, done, made
+
+
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_program(name, server, tmp_path):
-    vendor, text, opens = PROGRAMS[name]
-    known = {session["id"] for session in server.api.call("GET", "/v1/sessions")["sessions"]}
-    with StandIn(tmp_path / name, vendor.vendor, [LOOK[name], opens, vendor.last()]) as model:
-        (tmp_path / name / "program.mjs").write_text(text)
-        done = model.run("program.mjs", GLOVEBOX_SERVER=server.url, GLOVEBOX_TOKEN_FILE=str(server.state / "operator.token"))
+    with played(name, server, tmp_path, LOOK[name], PROGRAMS[name][2]) as (model, done, made):
         assert (done.returncode, done.stdout) == (0, f"{DONE}\n"), done.stdout + done.stderr
         assert model.pictures()[-1].size == (1280, 800)
-    made, = (session for session in server.api.call("GET", "/v1/sessions")["sessions"] if session["id"] not in known)
     assert (made["state"], made["image"]) == ("ended", "desktop")
     lines = journal(server, made["id"])
     typed = "".join(line["action"]["text"] for line in lines if line["event"] == "intent" and line["action"]["action"] == "type")
     assert typed.startswith(PAGE.strip())
     assert all(line["ok"] for line in lines if line["event"] == "result")
+
+
+CHECK = {"id": "sc_1", "code": "malicious_instructions", "message": "The page asks for something else."}
+CONFIRM = {"safety_decision": {"decision": "require_confirmation", "explanation": "This sends a message."}}
+# Turns that a person must see first.
+ASKING = {"openai": OpenAi.turn({"type": "type", "text": "no"}, checks=[CHECK]), "gemini": Google.turn(("type", {"text": "no", **CONFIRM}))}
+
+
+@pytest.mark.parametrize("name", ASKING)
+def test_a_turn_that_needs_a_person_throws(name, server, tmp_path):
+    """And nothing of it is done."""
+    with played(name, server, tmp_path, ASKING[name]) as (_, done, made):
+        assert done.returncode == 1 and "confirmation_required" in done.stderr, done.stderr
+    assert [line for line in journal(server, made["id"]) if line["event"] == "intent"] == []
+    server.api.call("DELETE", f"/v1/sessions/{made['id']}")
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
