@@ -140,7 +140,9 @@ static bool is_sequence(const json_t *keys)
 	struct chord chord;
 	struct err ignored;
 
-	return strlen(text) == json_string_length(keys) && count_words(text) > 1 && keynames_parse(keys, "", &chord, &ignored) < 0;
+	if (strlen(text) != json_string_length(keys) || count_words(text) < 2)
+		return false;
+	return json_string_length(keys) > LIMIT_CHORD_BYTES || keynames_parse(keys, "", &chord, &ignored) < 0;
 }
 
 static int read_sequence(const struct anthropic_reading *r, const json_t *keys, int repeat)
