@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* links: session/dialects session/mcp session/stage session/journal display input apps */
 /*
- * All dialects. The input is JSON: a body, or {"body","reply"} as in tests/dialects. Whatever it is, an act that is asked is one of ours but for
+ * All dialects. The input is JSON: a body, or {"body","reply"} as in tests/dialects, or a list of these. Whatever it is, an act that is asked is one of ours but for
  * its actions, the same each time; and what is answered is JSON whose errors are text that a vendor takes.
  */
 #include "tests/fuzz/fuzz.h"
@@ -90,7 +90,8 @@ static void check_answer(const struct dialect *dialect, const json_t *value)
 	json_t *member;
 	size_t i;
 
-	if (json_is_true(json_object_get(value, "is_error")))
+	/* Gemini's errors are a result like others, with their picture. */
+	if (json_is_true(json_object_get(value, "is_error")) && !json_object_get(value, "result"))
 		check_error(dialect, json_object_get(value, "content"));
 	json_object_foreach((json_t *)(uintptr_t)value, name, member)
 		check_answer(dialect, member);
@@ -135,7 +136,8 @@ static json_t *make_reply(const json_t *act, size_t fails_at)
 static void check_refuse(const struct dialect *dialect, const json_t *body, const struct dialect_place *place)
 {
 	for (enum err_code code = ERR_NONE + 1; dialect->refuse && code < ERR_N_CODES; code++) {
-		json_auto_t *problem = json_pack("{s:s,s:s,s:s}", "code", err_info(code)->wire, "detail", "a detail", "pointer", "/actions/0/x");
+		json_auto_t *problem = json_pack("{s:s,s:s,s:s,s:{s:{s:s,s:s}}}", "code", err_info(code)->wire, "detail", "a detail", "pointer",
+		                                 code % 2 ? "/actions/0/x" : "/actions/3/keys/0", "observation", "picture", "format", "png", "data", "QUJD");
 		json_auto_t *told = dialect->refuse(body, place, problem);
 
 		check_answer(dialect, told);
@@ -165,18 +167,29 @@ static void try_dialect(const struct dialect *dialect, const json_t *body, const
 	check_refuse(dialect, body, place);
 }
 
+static void try_turn(const json_t *body, const json_t *reply)
+{
+	struct err e;
+
+	for (size_t i = 0; i < dialects_n; i++)
+		for (size_t p = 0; p < ARRAY_LEN(places); p++)
+			try_dialect(dialects[i], body, reply, &places[p]);
+	(void)dialect_find(NULL, body, &e);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	json_auto_t *value = NULL;
-	const json_t *body;
+	json_t *turn;
+	size_t i;
 	struct err e;
 
 	if (json_parse((const char *)data, size, &value, &e) < 0)
 		return 0;
-	body = json_object_get(value, "body");
-	for (size_t i = 0; i < dialects_n; i++)
-		for (size_t p = 0; p < ARRAY_LEN(places); p++)
-			try_dialect(dialects[i], body ? body : value, json_object_get(value, "reply"), &places[p]);
-	(void)dialect_find(NULL, body ? body : value, &e);
+	if (!json_object_get(json_array_get(value, 0), "body"))
+		try_turn(json_object_get(value, "body") ? json_object_get(value, "body") : value, json_object_get(value, "reply"));
+	else
+		json_array_foreach(value, i, turn)
+			try_turn(json_object_get(turn, "body"), json_object_get(turn, "reply"));
 	return 0;
 }
