@@ -27,18 +27,29 @@ void turn_destroy(struct turn *turn)
 	free(turn);
 }
 
-/* Into the list; what is more than an act may have is not kept, but the list is longer than allowed by then. */
+/* What stands in the place of the first action that is too many. */
+static json_t *too_many(void)
+{
+	struct err e;
+
+	(void)err_set(&e, ERR_BAD_FIELD, NULL, "a turn may come to %d actions, with two for the picture after each call but the last: ask for less at once",
+	              LIMIT_ACTIONS);
+	return dialect_fault(&e);
+}
+
+/* Into the list, if nothing in it is wrong so far. */
 static void append(struct turn *turn, json_t *action)
 {
 	size_t at = json_array_size(turn->actions);
+	bool fits = at < LIMIT_ACTIONS || dialect_fault_of(action);
 
-	if (turn->has_fault || at > LIMIT_ACTIONS) {
-		json_decref(action);
-		return;
+	if (!turn->has_fault) {
+		turn->owners[at] = (struct turn_owner){turn->n_calls - 1, turn->item};
+		json_array_append_new(turn->actions, fits ? json_incref(action) : too_many());
+		turn->calls[turn->n_calls - 1].n++;
+		turn->has_fault = !fits || dialect_fault_of(action);
 	}
-	turn->owners[at] = (struct turn_owner){turn->n_calls - 1, turn->item};
-	json_array_append_new(turn->actions, action);
-	turn->calls[turn->n_calls - 1].n++;
+	json_decref(action);
 }
 
 /* What the call before gets to see. */
@@ -71,7 +82,6 @@ void turn_fault(struct turn *turn, const struct err *e)
 	if (e->code == ERR_BAD_FIELD && e->path[0] == '/')
 		(void)err_set(&fault, e->code, NULL, "%s: %s", e->path + 1, e->msg);
 	append(turn, dialect_fault(&fault));
-	turn->has_fault = true;
 }
 
 /* Vendors call things "left_click" and "click_at": a name inside the other is near, too. */
