@@ -112,6 +112,55 @@ static json_t *paths_document(const struct route *rows, size_t n_rows, struct er
 	return paths;
 }
 
+/* The first of a status is Refused409, then comes Refused409-2. */
+static char *free_name(json_t *responses, const char *status)
+{
+	char *name = util_printf("Refused%s", status);
+
+	for (int n = 2; json_object_get(responses, name); n++) {
+		free(name);
+		name = util_printf("Refused%s-%d", status, n);
+	}
+	return name;
+}
+
+/* Puts a refusal into components/responses, if none that is the same is there, and a reference in its place. `names` has them by their texts. */
+static void share(json_t *operation, const char *status, json_t *names, json_t *responses)
+{
+	json_t *all = json_object_get(operation, "responses"), *own = json_object_get(all, status);
+	auto_free char *text = json_dumps(own, JSON_COMPACT), *key = util_printf("%s %s", status, text ? text : "");
+	const char *name = json_string_value(json_object_get(names, key));
+
+	if (!name) {
+		auto_free char *fresh = free_name(responses, status);
+
+		(void)json_object_set(responses, fresh, own);
+		(void)json_object_set_new(names, key, json_string(fresh));
+		name = json_string_value(json_object_get(names, key));
+	}
+	(void)json_object_set_new(all, status, json_pack("{s:o}", "$ref", json_sprintf("#/components/responses/%s", name)));
+}
+
+/* Most operations refuse the same: said once, the document is little more than half as long. */
+static json_t *share_refusals(json_t *paths)
+{
+	json_t *responses = json_object(), *operation, *path;
+	json_auto_t *names = json_object();
+	const char *key, *method;
+
+	json_object_foreach(paths, key, path)
+		json_object_foreach(path, method, operation) {
+			json_auto_t *before = json_copy(json_object_get(operation, "responses"));
+			const char *status;
+			json_t *value;
+
+			json_object_foreach(before, status, value)
+				if (status[0] >= '4')
+					share(operation, status, names, responses);
+		}
+	return responses;
+}
+
 json_t *openapi_document(const struct route *rows, size_t n_rows, struct err *e)
 {
 	json_t *components = components_document(e), *paths = components ? paths_document(rows, n_rows, e) : NULL;
@@ -120,6 +169,7 @@ json_t *openapi_document(const struct route *rows, size_t n_rows, struct err *e)
 		json_decref(components);
 		return NULL;
 	}
+	(void)json_object_set_new(components, "responses", share_refusals(paths));
 	return json_pack("{s:s,s:{s:s,s:s,s:s,s:{s:s,s:s},s:{s:s}},s:[{s:s,s:s}],s:o,s:[{s:[]}],s:o,s:o}", "openapi", "3.1.0", "info", "title", "Glovebox",
 	                 "version", GLOVEBOX_VERSION, "description", description, "license", "name", "GPL-2.0-or-later", "identifier",
 	                 "GPL-2.0-or-later", "contact", "name", "the operator of this server", "servers", "url", "/", "description", "this server",

@@ -106,26 +106,35 @@ static json_t *headers_of(const char *names, struct err *e)
 
 /* --- what it takes --- */
 
+/* "label.*" as an object of parameters whose names begin so: in the query each member stands for itself. */
+static json_t *prefix_parameter(const struct parameter *row)
+{
+	int len = (int)strlen(row->name) - 2; /* of what stands before ".*" */
+	auto_free char *pattern = util_printf("^%.*s\\..", len, row->name), *name = util_printf("%.*s.job", len, row->name);
+	json_t *schema = json_pack("{s:s,s:{s:o},s:b}", "type", "object", "patternProperties", pattern, shape_described(row->type, NULL),
+	                           "additionalProperties", 0);
+
+	return json_pack("{s:o,s:s,s:s,s:b,s:o,s:{s:s}}", "name", json_stringn(row->name, (size_t)len), "in", "query", "style", "form", "explode", 1, "schema",
+	                 schema, "example", name, row->example);
+}
+
+static json_t *plain_parameter(const struct parameter *row)
+{
+	json_t *out = json_pack("{s:s,s:s,s:o}", "name", row->name, "in", "query", "schema", shape_described(row->type, NULL)), *value;
+
+	if (!row->example)
+		return out;
+	value = json_loads(row->example, JSON_DECODE_ANY, NULL);
+	(void)json_object_set_new(out, "example", value ? value : json_string(row->example));
+	return out;
+}
+
 static json_t *query_parameter(const struct parameter *row)
 {
-	size_t len = strlen(row->name);
-	bool is_many = row->name[len - 1] == '*';
-	json_t *out;
+	json_t *out = strchr(row->name, '*') ? prefix_parameter(row) : plain_parameter(row);
 
-	/* An object of any names, each of which is a parameter: "label.job". OpenAPI has no name for those that begin with the same. */
-	out = is_many ? json_pack("{s:o,s:s,s:o,s:s,s:b}", "name", json_stringn(row->name, len - 2), "in", "query", "schema",
-	                          json_pack("{s:s,s:o}", "type", "object", "additionalProperties", shape_described(row->type, NULL)), "style", "form",
-	                          "explode", 1)
-	              : json_pack("{s:s,s:s,s:o}", "name", row->name, "in", "query", "schema", shape_described(row->type, NULL));
-	if (is_many)
-		(void)json_object_set_new(out, "x-names", json_string(row->name));
 	if (row->doc)
 		(void)json_object_set_new(out, "description", json_string(row->doc));
-	if (row->example && !is_many) {
-		json_t *value = json_loads(row->example, JSON_DECODE_ANY, NULL);
-
-		(void)json_object_set_new(out, "example", value ? value : json_string(row->example));
-	}
 	return out;
 }
 

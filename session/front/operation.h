@@ -15,7 +15,7 @@ struct parameter {
 	const char *name;    /* "x.*" stands for all that begin with "x." */
 	const char *type;    /* shape.h */
 	const char *doc;     /* or NULL, when the type says it */
-	const char *example; /* as it stands in the query */
+	const char *example; /* as it stands in the query; of many names the value of one */
 };
 
 /* A reply that is no refusal. */

@@ -128,6 +128,11 @@ class Contract:
 
     # --- replies
 
+    def reply(self, operation, status):
+        """What the document says of a status of an operation, or None."""
+        said = operation["responses"].get(str(status))
+        return self.resolver.resolve(said["$ref"])[1] if said and "$ref" in said else said
+
     def header_faults(self, documented, headers):
         said = {name.lower() for name in headers}
         known = {name.lower(): self.resolver.resolve(header["$ref"])[1] for name, header in documented.items()}
@@ -141,7 +146,7 @@ class Contract:
             # Nothing is there, or not by this method: a problem in any case.
             yield from self.problem_faults(json.loads(reply.body)) if reply.body else ()
             return
-        said = operation["responses"].get(str(reply.status))
+        said = self.reply(operation, reply.status)
         if said is None:
             yield f"the status {reply.status} is not in the document: {reply.body[:SHOWN]!r}"
             return
