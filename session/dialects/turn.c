@@ -10,6 +10,7 @@
 #include "session/base/util.h"
 
 #define NOTCHES_MAX 100 /* of one scroll */
+#define LOOK_MS 3000    /* that wait_settled takes at most on a screen that does not rest */
 
 struct turn *turn_create(void)
 {
@@ -55,6 +56,9 @@ static void append(struct turn *turn, json_t *action)
 /* What the call before gets to see. */
 static void look(struct turn *turn)
 {
+	if (turn->has_fault)
+		return;
+	turn->wait_ms += LOOK_MS;
 	append(turn, json_pack("{s:s}", "action", "wait_settled"));
 	append(turn, json_pack("{s:s}", "action", "screenshot"));
 }

@@ -33,7 +33,7 @@ struct turn {
 	size_t n_calls;
 	struct turn_owner owners[LIMIT_ACTIONS + 1]; /* of those actions that can be done at all */
 	size_t item;      /* of the call at work */
-	long wait_ms;     /* that its actions wait of themselves */
+	long wait_ms;     /* that its actions wait of themselves, looks included */
 	bool has_fault;   /* nothing is added any more */
 };
 

@@ -28,16 +28,16 @@ struct computer {
 };
 
 /* A reply without a picture, such as one that is sent again, or what is said of a model's fault, for a dialect that needs one. */
-static bool lacks_picture(const struct computer *computer, int status, const json_t *value)
+static bool lacks_picture(const struct computer *computer, const struct call *call, int status, const json_t *value)
 {
 	bool is_models = status == 200 || status == err_info(ERR_BAD_FIELD)->status;
 	const json_t *observation = json_object_get(value, "observation");
 
-	return computer->dialect->needs_picture && is_models && !json_is_object(json_object_get(observation, "picture")) &&
+	return computer->dialect->needs_picture && call->connection && is_models && !json_is_object(json_object_get(observation, "picture")) &&
 	       stage_check_ready(computer->stage, NULL) == 0;
 }
 
-/* The same with the screen as it is now. A new reference. */
+/* The same with the screen as it is now, also for a call that was cancelled. A new reference. */
 static json_t *with_picture(const struct computer *computer, const struct call *call, const json_t *value)
 {
 	json_auto_t *wanted = json_pack("{s:i}", "quiet_ms", 0);
@@ -47,7 +47,9 @@ static json_t *with_picture(const struct computer *computer, const struct call *
 	struct err ignored;
 	uint64_t frame;
 
+	co_shield();
 	(void)observe_run(computer->stage, &ask, &observation, &frame, &ignored);
+	co_unshield();
 	json_object_set_new(seen, "observation", observation);
 	return seen;
 }
@@ -56,7 +58,7 @@ static json_t *tell(const struct call *call, int *status, const json_t *value)
 {
 	const struct computer *computer = call->tell_arg;
 	const struct dialect *dialect = computer->dialect;
-	json_auto_t *seen = lacks_picture(computer, *status, value) ? with_picture(computer, call, value) : NULL;
+	json_auto_t *seen = lacks_picture(computer, call, *status, value) ? with_picture(computer, call, value) : NULL;
 	json_t *told = NULL;
 
 	if (*status == 200)

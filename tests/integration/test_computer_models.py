@@ -8,7 +8,7 @@ import json
 import pytest
 from PIL import Image
 
-from api import Refused
+from api import Refused, in_thread
 from conftest import until
 from terminal import RawTerminal
 from watched import Watched
@@ -292,6 +292,30 @@ def test_openai_sent_again(session):
     with pytest.raises(Refused) as caught:
         post(session, call({"type": "type", "text": "twice"}), headers=headers)
     assert caught.value.code == "key_reused"
+
+
+def test_openai_cancelled(session):
+    body = call({"type": "move", "x": 100, "y": 100}, {"type": "wait"}, {"type": "wait"}, {"type": "wait"}, {"type": "move", "x": 200, "y": 200})
+    thread, answers = in_thread(post, session, body)
+    until(lambda: b'"action":"wait"' in session.api.request("GET", f"{session.path}/journal").body.replace(b" ", b""))
+    assert session.agent.call("POST", f"{session.path}/cancel")["cancelled"]
+    thread.join()
+    items = answers[0]
+    screenshot(items[0], body)
+    assert "cancelled" in said(items) and where(session) == (100, 100)
+
+
+def test_openai_target_has_changed(make_session):
+    """A session that guards tells the model that what it aims at is new, with the new picture."""
+    session = make_session("minimal", guard="last")
+    before = openai(session, {"type": "move", "x": 5, "y": 5})
+    window = session.do("launch", app="terminal")["window"]
+    (shown,) = [one for one in session.windows() if one["id"] == window]
+    body = call({"type": "click", "button": "left", "x": shown["x"] + 30, "y": shown["y"] + 30})
+    items = post(session, body)
+    assert "changed" in said(items) and said(items).endswith("neither those before it nor those after it.")
+    assert screenshot(items[0], body).tobytes() != before.tobytes() and where(session) == (5, 5)
+    openai(session, {"type": "click", "button": "left", "x": shown["x"] + 30, "y": shown["y"] + 30})
 
 
 # ---- Gemini ----
