@@ -235,7 +235,7 @@ static void reply_run(struct request *request, struct mcp_run *run)
 		reply_header(&request->reply, "X-Accel-Buffering", "no");
 	} else if (run->answer) {
 		keep_born(request, run);
-		reply_answer(request, 200, steal_ptr(&run->answer), run->answer_len);
+		reply_answer(request, run->status, steal_ptr(&run->answer), run->answer_len);
 	} else {
 		reply_nothing(request);
 	}

@@ -135,6 +135,7 @@ struct mcp_run *mcp_run_create(struct mcp *mcp, const struct mcp_call *call, jso
 	run->call.session = *run->session ? run->session : NULL;
 	run->call.send = send_ahead;
 	run->call.front = mcp->front;
+	run->status = 200;
 	run->started_ms = run->step_ms = run->told_ms = util_now_ms();
 	return run;
 }
@@ -223,6 +224,7 @@ static char *run_more(struct mcp_run *run, size_t *len)
 	json_t *result = NULL;
 
 	if (mcp_more->run(&run->call, &result, &e) < 0) {
+		run->status = e.status;
 		answer = envelope_error(run->call.id, &e);
 		mcp_error_finish(&e);
 	} else {

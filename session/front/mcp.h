@@ -50,6 +50,7 @@ struct mcp_run {
 	struct co_event changed;    /* it has ended, or has become a stream */
 	bool cancelled;             /* nothing more goes out */
 	bool done;
+	int status;                 /* of HTTP, unless it is a stream */
 	char *answer;               /* when done, unless it is a stream or was cancelled */
 	size_t answer_len;
 	struct flow *flow, *reader; /* of a stream, the writer's end while it runs, and the reader's until somebody takes it */
