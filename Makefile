@@ -107,6 +107,12 @@ $(foreach t,$(UNIT) $(XTESTS),$(eval $(call TEST,$(t:$(B)/%=%))))
 
 $(B)/unit/test_init_run $(B)/unit/test_exec $(B)/x/test_launch: | $(B)/glovebox-init $(B)/glovebox-launch
 
+# A front for tests alone: with the fixtures that the conformance suite of MCP asks for.
+$(B)/fixtures/glovebox-front: $(filter-out $(B)/session/mcp/no_more.o,$(call objs,$(DIRS_glovebox-front))) $(call objs,tests/mcp) $(B)/libbase.a
+	@mkdir -p $(@D)
+	@echo "  LINK  fixtures/glovebox-front"
+	@$(CC) $(LDFLAGS) -o $@ $^ $(shell pkg-config --libs $(LIBS_glovebox-front))
+
 # What the bench measures with: the sources of tests/perf with a main, linked as tests are.
 PERF_MAINS := $(patsubst tests/perf/%.c,%,$(shell grep -l '^int main' tests/perf/*.c))
 PERF := $(PERF_MAINS:%=$(B)/perf/%)
@@ -134,7 +140,7 @@ $(foreach t,$(FUZZ),$(eval $(call FUZZ_PROGRAM,$(t:$(B)/%=%))))
 
 fuzz: $(FUZZ)
 
-unit-programs: $(UNIT) $(XTESTS) $(FUZZ)
+unit-programs: $(UNIT) $(XTESTS) $(FUZZ) $(B)/fixtures/glovebox-front
 
 unit: unit-programs
 	@for t in $(UNIT); do $$t || exit 1; done
