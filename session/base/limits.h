@@ -147,6 +147,7 @@
 #define LIMIT_CONFIG_HOSTS 64                 /* names of hosts in it */
 #define LIMIT_JOURNAL_BYTES (LIMIT_FILE_BYTES - 16 * 1024 * 1024) /* then no act begins; one that runs, and the end, have room */
 #define LIMIT_REPLAY_LINES_BYTES (256 * 1024 * 1024) /* lines of a journal that is read to be replayed */
+#define LIMIT_IGNORED 256                     /* regions that a replay leaves out */
 #define LIMIT_REPLAY_CALLS 100000             /* calls of it */
 #define LIMIT_RUN_BYTES (16 * 1024 * 1024)    /* a file of acts that is played */
 #define LIMIT_RUN_STEPS 10000                 /* acts in it */

@@ -297,6 +297,7 @@ int client_send(struct client *client, const struct client_request *request, str
 	got.etag = take_header(client->curl, "ETag");
 	got.at = take_header(client->curl, "Glovebox-At");
 	got.space = take_header(client->curl, "Glovebox-Space");
+	got.size = take_header(client->curl, "Glovebox-Size");
 	got.fallback = take_header(client->curl, "Glovebox-Fallback");
 	if (got.body)
 		got.json = json_loadb(got.body, got.body_len, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
@@ -318,6 +319,7 @@ void client_reply_finish(struct client_reply *reply)
 	free(reply->etag);
 	free(reply->at);
 	free(reply->space);
+	free(reply->size);
 	free(reply->fallback);
 	json_decref(reply->json);
 	*reply = (struct client_reply){0};

@@ -34,6 +34,7 @@ struct client_reply {
 	char *etag;    /* the header ETag, or NULL */
 	char *at;      /* the header Glovebox-At, or NULL */
 	char *space;   /* the header Glovebox-Space, or NULL */
+	char *size;    /* the header Glovebox-Size, or NULL */
 	char *fallback; /* the header Glovebox-Fallback, or NULL */
 };
 

@@ -14,6 +14,7 @@ extern const struct cli_command grant_make, grant_ls, grant_revoke;             
 extern const struct cli_command shot_take;                                         /* shot.c */
 extern const struct cli_command act_send;                                          /* act.c */
 extern const struct cli_command run_file;                                          /* run.c */
+extern const struct cli_command replay_journal;                                    /* replay.c */
 extern const struct cli_command exec_run;                                          /* exec.c */
 extern const struct cli_command image_build, image_ls;                             /* image.c */
 extern const struct cli_command token_make;                                        /* token.c */

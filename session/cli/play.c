@@ -157,18 +157,30 @@ int play_save(struct play *play, const char *folder, struct err *e)
 	return save_session(folder, e);
 }
 
-bool play_finish(struct play *play)
+bool play_end(struct play *play)
 {
+	const volatile sig_atomic_t *stop = play->cli->client.stop;
 	auto_reply reply = {0};
 	struct err e = {0};
-	bool ended = true;
+	bool ended;
+
+	if (!play->id || !play->is_own)
+		return true;
+	/* A second signal, too, waits for this. */
+	play->cli->client.stop = NULL;
+	ended = play_send(play, "DELETE", "", NULL, false, &reply, &e) == 0 && (reply.status < 400 || reply.status == 404);
+	play->cli->client.stop = stop;
+	play->is_own = false;
+	if (!ended)
+		fprintf(stderr, "glovebox: session %s could not be ended: %s\n", play->id, *e.msg ? e.msg : "the server refused it");
+	return ended;
+}
+
+bool play_finish(struct play *play)
+{
+	bool ended = play_end(play);
 
 	play->cli->client.stop = NULL;
-	if (play->id && play->is_own) {
-		ended = play_send(play, "DELETE", "", NULL, false, &reply, &e) == 0 && (reply.status < 400 || reply.status == 404);
-		if (!ended)
-			fprintf(stderr, "glovebox: session %s could not be ended: %s\n", play->id, *e.msg ? e.msg : "the server refused it");
-	}
 	free(play->id);
 	play->id = NULL;
 	return ended;

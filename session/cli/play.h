@@ -40,6 +40,9 @@ int play_send(struct play *play, const char *method, const char *rest, const jso
 /* Writes journal.jsonl, pictures and session.json of the session into a folder. ERR_BAD_REQUEST: what could not be had or written. */
 int play_save(struct play *play, const char *folder, struct err *e);
 
+/* Ends a session of its own now; its journal can be had all the same. False: it could not be ended, which was said. */
+bool play_end(struct play *play);
+
 /* Ends a session of its own, also after a signal, and frees what the play holds. False: it could not be ended, which was said. */
 bool play_finish(struct play *play);
 

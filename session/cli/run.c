@@ -243,14 +243,15 @@ static int play_all(struct run *run)
 	status = get_ready(run);
 	if (status == CLI_DONE) {
 		status = play_steps(run);
-		if (run->folder && run->play.id && !*run->play.stop && play_save(&run->play, run->folder, &e) < 0)
-			status = cli_fail(run->cli, CLI_REFUSED, &e);
-		show_end(run, status);
 		if (args_get(&run->cli->args, "keep") && !*run->play.stop)
 			run->play.is_own = false;
+		if (!play_end(&run->play) && status == CLI_DONE)
+			status = CLI_REFUSED;
+		if (run->folder && !*run->play.stop && play_save(&run->play, run->folder, &e) < 0)
+			status = cli_fail(run->cli, CLI_REFUSED, &e);
+		show_end(run, status);
 	}
-	if (!play_finish(&run->play) && status == CLI_DONE)
-		status = CLI_REFUSED;
+	(void)play_finish(&run->play);
 	return play_status(&run->play, status);
 }
 

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* From a journal to what a replay does. */
+#include "session/replay/plan.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "session/base/limits.h"
+#include "session/base/util.h"
+
+/* Numbers and truths of `from`, those with these names. */
+static void take_values(const json_t *from, const char *const *names, size_t n, json_t *to)
+{
+	for (size_t i = 0; i < n; i++) {
+		json_t *value = json_object_get(from, names[i]);
+
+		if (json_is_integer(value) || json_is_boolean(value))
+			json_object_set(to, names[i], value);
+	}
+}
+
+static bool is_about_place(const json_t *action)
+{
+	static const char *const names[] = {"cursor_position", "move_window", "resize_window"};
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (strcmp(form_string(action, "action", ""), names[i]) == 0)
+			return true;
+	return false;
+}
+
+json_t *plan_result(const json_t *action, const json_t *result)
+{
+	static const char *const always[] = {"exit_code", "signal", "timed_out", "truncated", "delivered", "closed"};
+	static const char *const place[] = {"x", "y", "width", "height"};
+	const json_t *error = json_object_get(result, "error"), *code = json_is_object(error) ? json_object_get(error, "code") : error;
+	json_t *out = json_pack("{s:b}", "ok", json_is_true(json_object_get(result, "ok")));
+
+	if (json_is_string(code))
+		json_object_set(out, "error", (json_t *)(uintptr_t)code);
+	take_values(result, always, ARRAY_LEN(always), out);
+	if (is_about_place(action))
+		take_values(result, place, ARRAY_LEN(place), out);
+	return out;
+}
+
+/* Is `name` of this action something that the journal has the length of alone? */
+static bool is_hidden(const json_t *action, const char *name)
+{
+	return json_is_object(json_object_get(action, name)) && json_object_get(json_object_get(action, name), "bytes");
+}
+
+/* The values of an exec's environment, of which the journal has the names. */
+static int fill_env(json_t *action, const char *name, const struct plan_given *given, size_t call, struct err *e)
+{
+	const json_t *names = json_object_get(action, name), *one;
+	json_t *env = json_object();
+	char quoted[80];
+	size_t i;
+
+	json_array_foreach(names, i, one) {
+		json_t *value = json_object_get(given->env, json_string_value(one) ? json_string_value(one) : "");
+
+		if (json_is_string(value))
+			json_object_set(env, json_string_value(one), value);
+		if (value)
+			continue;
+		json_decref(env);
+		err_quote(quoted, sizeof(quoted), json_string_value(one) ? json_string_value(one) : "", json_string_length(one));
+		if (call == 0)
+			return err_set(e, ERR_BAD_REQUEST, NULL, "the session had %s in its environment, and journals keep no values: give it with --env NAME=VALUE, or leave "
+			               "it out with --env NAME", quoted);
+		return err_set(e, ERR_BAD_REQUEST, NULL, "call %zu ran a command with %s in its environment, and journals keep no values: give it with --env NAME=VALUE, or "
+		               "leave it out with --env NAME", call, quoted);
+	}
+	json_object_set_new(action, name, env);
+	return 0;
+}
+
+static int fill_action(json_t *action, const struct plan_given *given, size_t call, size_t index, struct err *e)
+{
+	auto_free char *place = util_printf("%zu.%zu", call, index);
+	json_t *input = json_object_get(given->stdins, place);
+
+	if (is_hidden(action, "text"))
+		return err_set(e, ERR_BAD_REQUEST, NULL, "call %zu typed %jd bytes that were not recorded: record it again in a session with \"record\": {\"text\": \"plain\"}",
+		               call, (intmax_t)json_integer_value(json_object_get(json_object_get(action, "text"), "bytes")));
+	if (is_hidden(action, "stdin") && !input)
+		return err_set(e, ERR_BAD_REQUEST, NULL, "call %zu gave a command %jd bytes of input, and journals do not keep input: give it with --stdin %s=FILE",
+		               call, (intmax_t)json_integer_value(json_object_get(json_object_get(action, "stdin"), "bytes")), place);
+	if (input && json_object_get(action, "stdin"))
+		json_object_set(action, "stdin", input);
+	return json_is_array(json_object_get(action, "env")) ? fill_env(action, "env", given, call, e) : 0;
+}
+
+/* "hello world", quoted and bounded, or numbers bare. */
+static void add_value(char *title, size_t size, const char *name, const json_t *value)
+{
+	size_t used = strlen(title);
+	auto_free char *text = json_is_string(value) ? NULL : json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
+	char quoted[72];
+
+	if (used + 2 >= size)
+		return;
+	if (json_is_string(value))
+		err_quote(quoted, sizeof(quoted), json_string_value(value), json_string_length(value));
+	else
+		(void)snprintf(quoted, sizeof(quoted), "%.60s", text ? text : "");
+	(void)snprintf(title + used, size - used, " %s%s%s", name, *name ? "=" : "", quoted);
+}
+
+char *plan_title(const json_t *action)
+{
+	static const char *const bare[] = {"text", "keys", "app", "argv", "title"};
+	const json_t *x = json_object_get(action, "x"), *y = json_object_get(action, "y");
+	char title[PLAN_TITLE_MAX], name[40];
+	const char *key;
+	json_t *value;
+
+	err_quote(name, sizeof(name), form_string(action, "action", "?"), strlen(form_string(action, "action", "?")));
+	(void)snprintf(title, sizeof(title), "%.*s", (int)strlen(name) - 2, name + 1);
+	if (json_is_integer(x) && json_is_integer(y))
+		(void)snprintf(title + strlen(title), sizeof(title) - strlen(title), " %jd, %jd", (intmax_t)json_integer_value(x),
+		               (intmax_t)json_integer_value(y));
+	json_object_foreach((json_t *)(uintptr_t)action, key, value) {
+		bool is_bare = false;
+
+		for (size_t i = 0; i < ARRAY_LEN(bare); i++)
+			is_bare |= strcmp(bare[i], key) == 0;
+		if (strcmp(key, "action") != 0 && strcmp(key, "x") != 0 && strcmp(key, "y") != 0)
+			add_value(title, sizeof(title), is_bare ? "" : key, value);
+	}
+	title[util_utf8_prefix(title, strlen(title))] = '\0';
+	return util_strdup(title);
+}
+
+/* All actions of a call, on one line. */
+static char *call_title(const struct reader_call *call)
+{
+	char title[PLAN_TITLE_MAX] = "";
+
+	for (size_t i = 0; i < call->n_actions && strlen(title) + 8 < sizeof(title); i++) {
+		auto_free char *one = plan_title(call->actions[i].action);
+
+		(void)snprintf(title + strlen(title), sizeof(title) - strlen(title), "%s%s", i ? "; " : "", one);
+	}
+	title[util_utf8_prefix(title, strlen(title))] = '\0';
+	return util_strdup(*title ? title : "look");
+}
+
+static struct space read_space(const json_t *value)
+{
+	return (struct space){(int)form_int(value, "width", 0), (int)form_int(value, "height", 0)};
+}
+
+/* Where an action aims at, in native pixels. */
+static void add_points(const json_t *action, struct space space, struct space native, json_t *points)
+{
+	json_auto_t *alone = json_pack("[[O*,O*]]", json_object_get(action, "x"), json_object_get(action, "y"));
+	const json_t *path = json_object_get(action, "path"), *point;
+	size_t i;
+
+	json_array_foreach(path ? path : alone, i, point) {
+		const json_t *x = json_array_get(point, 0), *y = json_array_get(point, 1);
+
+		if (!json_is_integer(x) || !json_is_integer(y) || space.width_px <= 0 || space.height_px <= 0 || json_array_size(points) >= LIMIT_PATH_POINTS)
+			continue;
+		json_array_append_new(points, json_pack("{s:i,s:i}", "x", space_map((int)json_integer_value(x), space.width_px, native.width_px), "y",
+		                                        space_map((int)json_integer_value(y), space.height_px, native.height_px)));
+	}
+}
+
+/* The act that does what a call did. */
+static int make_body(const struct plan *plan, struct plan_step *step, const struct plan_given *given, size_t number, struct err *e)
+{
+	static const char *const kept[] = {"observe", "timeout_ms", "space"};
+	const struct reader_call *call = step->call;
+	const json_t *line = call->line ? call->line : call->n_actions > 0 ? call->actions[0].intent : NULL;
+	json_t *actions = json_array();
+
+	step->body = json_pack("{s:o}", "actions", actions);
+	for (size_t i = 0; i < call->n_actions; i++) {
+		json_t *action = json_deep_copy(call->actions[i].action);
+
+		json_array_append_new(actions, action);
+		if (fill_action(action, given, number, i + 1, e) < 0)
+			return -1;
+		json_array_append_new(step->expected, plan_result(action, call->actions[i].result));
+		add_points(action, read_space(json_object_get(line, "space")), plan->native, step->points);
+	}
+	for (size_t i = 0; i < ARRAY_LEN(kept); i++) {
+		json_t *value = json_object_get(line, kept[i]);
+
+		if (value)
+			json_object_set(step->body, kept[i], value);
+	}
+	return 0;
+}
+
+/* When the last thing of a call was noted, in milliseconds of the server's clock. */
+static int64_t end_ms(const struct reader_call *call)
+{
+	const struct reader_action *last = call->n_actions > 0 ? &call->actions[call->n_actions - 1] : NULL;
+	const json_t *line = call->observation ? call->observation : last && last->result ? last->result : last ? last->intent : call->line;
+
+	return json_integer_value(json_object_get(line, "mono_ms"));
+}
+
+static int64_t begin_ms(const struct reader_call *call)
+{
+	const json_t *line = call->line ? call->line : call->n_actions > 0 ? call->actions[0].intent : NULL;
+
+	return json_integer_value(json_object_get(line, "mono_ms"));
+}
+
+static bool was_settled(const struct reader_call *call)
+{
+	const struct reader_action *last = call->n_actions > 0 ? &call->actions[call->n_actions - 1] : NULL;
+
+	if (call->observation)
+		return json_is_true(json_object_get(call->observation, "settled"));
+	return last && last->result && json_is_true(json_object_get(last->result, "settled"));
+}
+
+/* Before the first call: since the session was ready. */
+static int64_t ready_ms(const struct reader *reader)
+{
+	const json_t *line;
+	size_t i;
+
+	json_array_foreach(reader_lines(reader), i, line)
+		if (strcmp(form_string(line, "event", ""), "ready") == 0)
+			return json_integer_value(json_object_get(line, "mono_ms"));
+	return 0;
+}
+
+/* Which of its pictures the screen must come to again. */
+static void choose_pictures(const struct reader *reader, struct plan_step *step, const struct reader_call *last)
+{
+	const struct reader_call *call = step->call;
+	bool as_left = last && was_settled(last) && last->after == call->before;
+	int64_t since_ms = last ? end_ms(last) : ready_ms(reader);
+
+	step->before = call->before;
+	step->before_sure = call->before && (as_left || begin_ms(call) - since_ms >= PLAN_REST_MS);
+	step->after = call->after;
+	step->after_sure = call->after && was_settled(call);
+	if (!call->after)
+		step->unsure = "the recording has no picture of it";
+	else if (!step->after_sure)
+		step->unsure = call->observation ? "the screen was not at rest when it was recorded" : "nothing was waited for when it was recorded (no observe)";
+}
+
+static bool is_unfinished(const struct reader_call *call)
+{
+	const struct reader_action *last = call->n_actions > 0 ? &call->actions[call->n_actions - 1] : NULL;
+
+	if (!last)
+		return call->n_asked > 0;
+	return !last->result || strcmp(form_string(last->result, "error", ""), "cancelled") == 0;
+}
+
+static int make_step(const struct reader *reader, struct plan *plan, size_t index, const struct plan_given *given, struct err *e)
+{
+	struct plan_step *step = &plan->steps[index];
+	const struct reader_call *call = reader_call(reader, index);
+
+	*step = (struct plan_step){.call = call, .expected = json_array(), .points = json_array(), .title = call_title(call),
+	                           .unfinished = is_unfinished(call)};
+	plan->n_steps++;
+	choose_pictures(reader, step, index > 0 ? reader_call(reader, index - 1) : NULL);
+	return make_body(plan, step, given, index + 1, e);
+}
+
+static int make_spec(const struct reader *reader, const struct plan_given *given, struct plan *plan, struct err *e)
+{
+	const json_t *start = reader_start(reader), *spec = json_object_get(start, "spec");
+
+	if (!json_is_object(spec))
+		return err_set(e, ERR_BAD_REQUEST, NULL, "this journal does not say what its session was: its line start has no spec, and there is no session.json");
+	plan->spec = json_deep_copy(spec);
+	plan->image = form_string(start, "image", form_string(spec, "image", ""));
+	plan->image_hash = form_string(start, "image_hash", "");
+	plan->native = read_space(json_object_get(start, "native"));
+	if (plan->native.width_px == 0)
+		plan->native = read_space(json_object_get(spec, "display"));
+	if (*plan->image)
+		json_object_set_new(plan->spec, "image", json_string(plan->image));
+	return json_is_array(json_object_get(plan->spec, "env")) ? fill_env(plan->spec, "env", given, 0, e) : 0;
+}
+
+int plan_make(const struct reader *reader, const struct plan_given *given, bool allow_broken, struct plan *out, struct err *e)
+{
+	struct plan plan = {0};
+	size_t n = reader_n_calls(reader);
+	int rc;
+
+	if (reader_broken(reader) && !allow_broken)
+		return err_set(e, ERR_BAD_REQUEST, NULL, "this journal was changed or is damaged, at %s; --broken replays what is good of it", reader_broken(reader));
+	if (n == 0)
+		return err_set(e, ERR_BAD_REQUEST, NULL, "this journal has no calls: there is nothing to replay");
+	plan.steps = util_zalloc(n * sizeof(*plan.steps));
+	rc = make_spec(reader, given, &plan, e);
+	for (size_t i = 0; rc == 0 && i < n; i++)
+		rc = make_step(reader, &plan, i, given, e);
+	if (rc < 0) {
+		plan_finish(&plan);
+		return -1;
+	}
+	*out = plan;
+	return 0;
+}
+
+void plan_finish(struct plan *plan)
+{
+	for (size_t i = 0; i < plan->n_steps; i++) {
+		json_decref(plan->steps[i].body);
+		json_decref(plan->steps[i].expected);
+		json_decref(plan->steps[i].points);
+		free(plan->steps[i].title);
+	}
+	free(plan->steps);
+	json_decref(plan->spec);
+	*plan = (struct plan){.spec = NULL};
+}

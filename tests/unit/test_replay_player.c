@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* links: session/replay */
+/* Replays of a recording on a server that is played here: what is sent, what is waited for, what counts as a difference. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "replay_make.h"
+#include "session/replay/player.h"
+
+#define WIDTH 64
+#define HEIGHT 48
+
+/* The stand-in: what it shows after so many acts, what it answers, and what it got. */
+struct fake {
+	unsigned colours[8]; /* of the screen after N acts */
+	int painted_ms;      /* from an act until it shows */
+	const char *answers[8]; /* JSON; a leading '!' is a refusal */
+	json_t *bodies;
+	size_t n_acts, n_looks;
+	int64_t now_ms, acted_ms;
+	unsigned shown;
+	bool gone; /* no answer */
+};
+
+static int fake_act(void *arg, const json_t *body, json_t **answer, struct err *e)
+{
+	struct fake *fake = arg;
+	const char *text = fake->answers[fake->n_acts] ? fake->answers[fake->n_acts] : "{\"ok\":true,\"results\":[{\"ok\":true}]}";
+
+	if (fake->gone)
+		return err_set(e, ERR_GONE, NULL, "no answer");
+	json_array_append(fake->bodies, (json_t *)(uintptr_t)body);
+	fake->n_acts++;
+	fake->acted_ms = fake->now_ms;
+	*answer = json_loads(*text == '!' ? text + 1 : text, 0, NULL);
+	assert_non_null(*answer);
+	return *text == '!';
+}
+
+static int fake_look(void *arg, struct pixels *shown, bool *changed, struct err *e)
+{
+	struct fake *fake = arg;
+	size_t at = fake->now_ms - fake->acted_ms >= fake->painted_ms || fake->n_acts == 0 ? fake->n_acts : fake->n_acts - 1;
+
+	(void)e;
+	fake->n_looks++;
+	*changed = !shown->rgb || fake->shown != fake->colours[at];
+	fake->shown = fake->colours[at];
+	pixels_finish(shown);
+	*shown = make_pixels(WIDTH, HEIGHT, fake->shown);
+	return 0;
+}
+
+static int64_t fake_now(void *arg)
+{
+	return ((struct fake *)arg)->now_ms;
+}
+
+static int fake_rest(void *arg, int ms, struct err *e)
+{
+	(void)e;
+	((struct fake *)arg)->now_ms += ms;
+	return 0;
+}
+
+/* Three observed calls; the screen is red before them, then green, blue, white. */
+static struct reader *make_recording(const char *second_action, const char *second_result)
+{
+	static const unsigned colours[] = {0xff0000, 0x00ff00, 0x0000ff, 0xffffff};
+	struct make make = {0};
+	struct reader_parts parts;
+	struct reader *reader;
+	struct err e;
+
+	make_line(&make, "start", "{\"image\":\"minimal\",\"image_hash\":\"ab\",\"native\":{\"width\":64,\"height\":48},\"spec\":{\"image\":\"minimal\",\"env\":[]}}");
+	for (size_t i = 0; i < 4; i++) {
+		struct pixels screen = make_pixels(WIDTH, HEIGHT, colours[i]);
+		auto_free char *call = util_printf("{\"request\":\"r%zu\",\"actions\":1,\"observe\":{\"quiet_ms\":50},\"space\":{\"width\":32,\"height\":24},"
+		                                   "\"timeout_ms\":9000,\"before\":%zu}", i, i);
+		auto_free char *intent = util_printf("{\"request\":\"r%zu\",\"index\":0,\"action\":%s,\"before\":%zu}", i,
+		                                     i == 2 ? second_action : "{\"action\":\"click\",\"x\":10,\"y\":20}", i);
+		auto_free char *result = util_printf("{\"request\":\"r%zu\",\"index\":0,%s,\"after\":%zu}", i, i == 2 ? second_result : "\"ok\":true", i + 1);
+		auto_free char *observation = util_printf("{\"request\":\"r%zu\",\"settled\":true,\"after\":%zu}", i, i + 1);
+
+		if (i > 0) {
+			make_line(&make, "call", call);
+			make_line(&make, "intent", intent);
+		}
+		make_picture(&make, &screen, 0, 0, WIDTH, HEIGHT, true);
+		pixels_finish(&screen);
+		if (i == 0)
+			continue;
+		make_line(&make, "result", result);
+		make_line(&make, "observation", observation);
+	}
+	parts = make_parts(&make);
+	assert_int_equal(reader_read(&parts, &reader, &e), 0);
+	return reader;
+}
+
+static const char click[] = "{\"action\":\"click\",\"x\":10,\"y\":20}";
+static const struct fake as_recorded = {.colours = {0xff0000, 0x00ff00, 0x0000ff, 0xffffff}, .painted_ms = 200, .now_ms = 1};
+
+struct played {
+	struct report report;
+	int rc;
+	struct err e;
+};
+
+static struct played play(struct reader *reader, struct fake *fake, struct player_options options)
+{
+	const struct plan_given given = {.env = NULL};
+	const struct player_api api = {.arg = fake, .act = fake_act, .look = fake_look, .now_ms = fake_now, .rest = fake_rest};
+	struct played played = {.rc = 0};
+	struct plan plan;
+
+	fake->bodies = json_array();
+	report_init(&played.report);
+	assert_int_equal(plan_make(reader, &given, false, &plan, &played.e), 0);
+	if (!options.wait_ms)
+		options.wait_ms = 2000;
+	played.rc = player_run(&api, &options, reader, &plan, &played.report, &played.e);
+	report_close(&played.report);
+	plan_finish(&plan);
+	return played;
+}
+
+static const char *fact(const struct played *played, size_t step, const char *name)
+{
+	const char *text = json_string_value(json_object_get(json_array_get(played->report.steps, step), name));
+
+	return text ? text : "";
+}
+
+static const char *verdict(const struct played *played)
+{
+	return json_string_value(json_object_get(played->report.head, "verdict"));
+}
+
+static bool has_picture(const struct played *played, const char *name)
+{
+	for (size_t i = 0; i < played->report.n_pictures; i++)
+		if (strcmp(played->report.pictures[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+static void finish(struct played *played, struct fake *fake, struct reader *reader)
+{
+	report_finish(&played->report);
+	json_decref(fake->bodies);
+	reader_close(reader);
+}
+
+static void test_passes(void **state)
+{
+	struct fake fake = as_recorded;
+	struct reader *reader = make_recording(click, "\"ok\":true");
+	struct played played = play(reader, &fake, (struct player_options){.tolerance = 2});
+	json_auto_t *body = json_loads("{\"actions\":[{\"action\":\"click\",\"x\":10,\"y\":20}],\"observe\":{\"quiet_ms\":50},\"space\":{\"width\":32,"
+	                               "\"height\":24},\"timeout_ms\":9000}", 0, NULL);
+	json_auto_t *points = json_loads("[{\"x\":21,\"y\":41}]", 0, NULL);
+
+	(void)state;
+	assert_int_equal(played.rc, 0);
+	assert_string_equal(verdict(&played), "passed");
+	assert_int_equal(fake.n_acts, 3);
+	assert_true(json_equal(json_array_get(fake.bodies, 0), body));
+	assert_true(json_equal(json_object_get(json_array_get(played.report.steps, 0), "points"), points));
+	assert_string_equal(fact(&played, 0, "title"), "click 10, 20");
+	assert_int_equal(json_integer_value(json_object_get(played.report.head, "compared")), 3);
+	/* It came 200 ms late each time, and was waited for. */
+	assert_true(fake.now_ms >= 600 && fake.now_ms < 1000);
+	finish(&played, &fake, reader);
+}
+
+/* The screen comes to look otherwise after the second step: the third is not played. */
+static void test_stops_at_the_first_difference(void **state)
+{
+	struct fake fake = as_recorded;
+	struct reader *reader = make_recording(click, "\"ok\":true");
+	struct played played;
+
+	(void)state;
+	fake.colours[2] = 0x0000f0;
+	played = play(reader, &fake, (struct player_options){.tolerance = 2});
+	assert_int_equal(played.rc, 0);
+	assert_string_equal(verdict(&played), "differs");
+	assert_int_equal(fake.n_acts, 2);
+	assert_string_equal(fact(&played, 0, "verdict"), "passed");
+	assert_string_equal(fact(&played, 1, "verdict"), "differs");
+	assert_string_equal(fact(&played, 1, "where"), "after");
+	assert_string_equal(fact(&played, 1, "reason"), "after it 3072 pixels (100 %) differ from the recording, within 64x48 at 0, 0");
+	assert_string_equal(fact(&played, 2, "verdict"), "not_played");
+	assert_true(has_picture(&played, fact(&played, 1, "expected")) && has_picture(&played, fact(&played, 1, "actual")) &&
+	            has_picture(&played, fact(&played, 1, "difference")));
+	finish(&played, &fake, reader);
+	fake = as_recorded;
+	fake.colours[2] = 0x0000fd; /* within the tolerance */
+	reader = make_recording(click, "\"ok\":true");
+	played = play(reader, &fake, (struct player_options){.tolerance = 2});
+	assert_string_equal(verdict(&played), "passed");
+	finish(&played, &fake, reader);
+}
+
+/* Another screen before the first step: nothing is clicked on it, unless it is told to go on. */
+static void test_does_not_click_on_another_screen(void **state)
+{
+	struct fake fake = as_recorded;
+	struct reader *reader = make_recording(click, "\"ok\":true");
+	struct played played;
+
+	(void)state;
+	fake.colours[0] = 0x123456;
+	played = play(reader, &fake, (struct player_options){.tolerance = 2});
+	assert_int_equal(fake.n_acts, 0);
+	assert_string_equal(verdict(&played), "differs");
+	assert_string_equal(fact(&played, 0, "where"), "before");
+	assert_true(fake.now_ms >= 2000);
+	finish(&played, &fake, reader);
+	fake = as_recorded;
+	reader = make_recording(click, "\"ok\":true");
+	fake.colours[1] = 0x123456;
+	played = play(reader, &fake, (struct player_options){.accept = true});
+	assert_int_equal(fake.n_acts, 3);
+	assert_string_equal(verdict(&played), "differs");
+	assert_string_equal(fact(&played, 0, "where"), "after");
+	assert_string_equal(fact(&played, 1, "where"), "before");
+	assert_string_equal(fact(&played, 2, "verdict"), "passed");
+	finish(&played, &fake, reader);
+	fake = as_recorded;
+	fake.colours[1] = 0x123456;
+	reader = make_recording(click, "\"ok\":true");
+	played = play(reader, &fake, (struct player_options){.keep_going = true});
+	assert_int_equal(fake.n_acts, 3);
+	assert_string_equal(fact(&played, 1, "verdict"), "differs");
+	finish(&played, &fake, reader);
+}
+
+/* Steps that quietly fail: an exit code, an action that went well then and fails now, and the other way round. */
+static void test_results(void **state)
+{
+	static const struct {
+		const char *recorded, *answer, *verdict, *reason;
+	} cases[] = {
+		{"\"ok\":true,\"exit_code\":0", "{\"ok\":true,\"results\":[{\"ok\":true,\"exit_code\":1,\"stdout\":\"\"}]}", "differs",
+		 "action 1 (exec [\"true\"]): {\"ok\":true,\"exit_code\":0} was recorded, now it is {\"ok\":true,\"exit_code\":1}"},
+		{"\"ok\":true", "{\"ok\":false,\"results\":[{\"ok\":false,\"error\":{\"code\":\"timeout\",\"detail\":\"late\"}}]}", "differs",
+		 "action 1 (exec [\"true\"]): {\"ok\":true} was recorded, now it is {\"ok\":false,\"error\":\"timeout\"}"},
+		{"\"ok\":false,\"error\":\"timeout\"", "{\"ok\":true,\"results\":[{\"ok\":true}]}", "differs",
+		 "action 1 (exec [\"true\"]): {\"ok\":false,\"error\":\"timeout\"} was recorded, now it is {\"ok\":true}"},
+		{"\"ok\":false,\"error\":\"timeout\"", "{\"ok\":false,\"results\":[{\"ok\":false,\"error\":{\"code\":\"timeout\"}}]}", "passed", ""},
+		{"\"ok\":true,\"elapsed_ms\":4,\"pid\":7", "{\"ok\":true,\"results\":[{\"ok\":true,\"elapsed_ms\":400,\"pid\":9}]}", "passed", ""},
+		{"\"ok\":true", "{\"ok\":true,\"results\":[]}", "differs", "action 1 (exec [\"true\"]): {\"ok\":true} was recorded, now it is nothing"},
+		{"\"ok\":true", "!{\"code\":\"paused\",\"detail\":\"it is paused\"}", "differs", "it was refused: it is paused (paused)"},
+		{"\"ok\":false,\"error\":\"cancelled\"", "{\"ok\":false,\"results\":[{\"ok\":false,\"error\":{\"code\":\"cancelled\"}}]}", "differs",
+		 "the recording does not say how it ended: it was cancelled, or the session ended meanwhile"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct fake fake = as_recorded;
+		struct reader *reader = make_recording("{\"action\":\"exec\",\"argv\":[\"true\"]}", cases[i].recorded);
+		struct played played;
+
+		fake.answers[1] = cases[i].answer;
+		played = play(reader, &fake, (struct player_options){.tolerance = 2});
+		assert_string_equal(verdict(&played), cases[i].verdict);
+		assert_string_equal(fact(&played, 1, "reason"), cases[i].reason);
+		assert_int_equal(fake.n_acts, strcmp(cases[i].verdict, "passed") == 0 ? 3 : 2);
+		finish(&played, &fake, reader);
+	}
+}
+
+/* Windows have other ids now: those that a result told are known. */
+static void test_windows_are_mapped(void **state)
+{
+	struct fake fake = as_recorded;
+	struct reader *reader = make_recording("{\"action\":\"launch\",\"app\":\"terminal\"}", "\"ok\":true,\"window\":77");
+	const struct reader_call *last;
+	struct played played;
+	json_t *action;
+
+	(void)state;
+	last = reader_call(reader, 2);
+	action = (json_t *)(uintptr_t)last->actions[0].action;
+	json_object_set_new(action, "action", json_string("focus_window"));
+	json_object_set_new(action, "window", json_integer(77));
+	fake.answers[1] = "{\"ok\":true,\"results\":[{\"ok\":true,\"window\":99}]}";
+	played = play(reader, &fake, (struct player_options){.tolerance = 2});
+	assert_string_equal(verdict(&played), "passed");
+	action = json_array_get(json_object_get(json_array_get(fake.bodies, 2), "actions"), 0);
+	assert_int_equal(json_integer_value(json_object_get(action, "window")), 99);
+	finish(&played, &fake, reader);
+}
+
+static void test_regions_of_one_step(void **state)
+{
+	struct fake fake = as_recorded;
+	struct reader *reader = make_recording(click, "\"ok\":true");
+	json_auto_t *all = json_loads("{\"steps\":{\"2\":[{\"x\":0,\"y\":0,\"width\":64,\"height\":48}],\"3\":[{\"x\":0,\"y\":0,\"width\":64,\"height\":48}]}}", 0, NULL);
+	struct played played;
+	struct err e;
+	static const struct {
+		const char *ignore, *path;
+	} bad[] = {
+		{"{\"steps\":{\"0\":[]}}", "/steps/0"}, {"{\"steps\":{\"x\":[]}}", "/steps/x"}, {"{\"region\":[]}", "/region"},
+		{"{\"regions\":[{\"x\":60,\"y\":0,\"width\":5,\"height\":1}]}", "/regions/0"}, {"[]", ""},
+		{"{\"steps\":{\"1\":[{\"x\":0}]}}", "/steps/1/regions/0/y"},
+	};
+
+	(void)state;
+	assert_int_equal(player_check_ignore(all, (struct space){WIDTH, HEIGHT}, &e), 0);
+	fake.colours[2] = 0x777777;
+	played = play(reader, &fake, (struct player_options){.ignore = all});
+	assert_string_equal(verdict(&played), "passed");
+	finish(&played, &fake, reader);
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+		json_auto_t *value = json_loads(bad[i].ignore, 0, NULL);
+
+		assert_int_equal(player_check_ignore(value, (struct space){WIDTH, HEIGHT}, &e), -1);
+		assert_string_equal(e.path, bad[i].path);
+	}
+}
+
+static void test_server_gone(void **state)
+{
+	struct fake fake = as_recorded;
+	struct reader *reader = make_recording(click, "\"ok\":true");
+	struct played played;
+
+	(void)state;
+	fake.gone = true;
+	played = play(reader, &fake, (struct player_options){.keep_going = true});
+	assert_int_equal(played.rc, -1);
+	assert_string_equal(played.e.msg, "no answer");
+	assert_string_equal(verdict(&played), "failed");
+	assert_string_equal(fact(&played, 0, "verdict"), "failed");
+	assert_string_equal(fact(&played, 1, "verdict"), "not_played");
+	finish(&played, &fake, reader);
+}
+
+static void assert_refused(const char *spec, const char *action, const char *why)
+{
+	struct make make = {0};
+	struct reader_parts parts;
+	struct reader *reader;
+	struct plan plan;
+	struct err e = {0};
+	const struct plan_given given = {.env = NULL};
+	auto_free char *start = util_printf("{\"image\":\"minimal\"%s}", spec);
+	auto_free char *intent = util_printf("{\"request\":\"r\",\"index\":0,\"action\":%s}", action ? action : "");
+
+	make_line(&make, "start", start);
+	if (action)
+		make_line(&make, "intent", intent);
+	parts = make_parts(&make);
+	assert_int_equal(reader_read(&parts, &reader, &e), 0);
+	assert_int_equal(plan_make(reader, &given, false, &plan, &e), -1);
+	assert_string_equal(e.msg, why);
+	reader_close(reader);
+}
+
+static void test_what_cannot_be_replayed(void **state)
+{
+	static const char spec[] = ",\"spec\":{\"image\":\"minimal\"}";
+
+	(void)state;
+	assert_refused(spec, NULL, "this journal has no calls: there is nothing to replay");
+	assert_refused("", click, "this journal does not say what its session was: its line start has no spec, and there is no session.json");
+	assert_refused(spec, "{\"action\":\"type\",\"text\":{\"bytes\":7}}",
+	               "call 1 typed 7 bytes that were not recorded: record it again in a session with \"record\": {\"text\": \"plain\"}");
+	assert_refused(spec, "{\"action\":\"exec\",\"argv\":[\"cat\"],\"stdin\":{\"bytes\":7}}",
+	               "call 1 gave a command 7 bytes of input, and journals do not keep input: give it with --stdin 1.1=FILE");
+	assert_refused(spec, "{\"action\":\"exec\",\"argv\":[\"cat\"],\"env\":[\"A\"]}",
+	               "call 1 ran a command with \"A\" in its environment, and journals keep no values: give it with --env NAME=VALUE, or leave it out with --env NAME");
+	assert_refused(",\"spec\":{\"env\":[\"B\"]}", click,
+	               "the session had \"B\" in its environment, and journals keep no values: give it with --env NAME=VALUE, or leave it out with --env NAME");
+}
+
+static void test_what_is_given(void **state)
+{
+	struct make make = {0};
+	struct reader_parts parts;
+	struct reader *reader;
+	struct plan plan;
+	struct err e = {0};
+	json_auto_t *env = json_loads("{\"A\":\"1\",\"B\":null}", 0, NULL), *stdins = json_loads("{\"1.1\":\"text\"}", 0, NULL);
+	const struct plan_given given = {.env = env, .stdins = stdins};
+	json_auto_t *wanted = json_loads("[{\"action\":\"exec\",\"argv\":[\"cat\"],\"stdin\":\"text\",\"env\":{\"A\":\"1\"}}]", 0, NULL);
+
+	(void)state;
+	make_line(&make, "start", "{\"image\":\"minimal\",\"spec\":{\"env\":[\"A\",\"B\"]}}");
+	make_line(&make, "intent", "{\"request\":\"r\",\"index\":0,\"action\":{\"action\":\"exec\",\"argv\":[\"cat\"],\"stdin\":{\"bytes\":4},\"env\":[\"A\",\"B\"]}}");
+	parts = make_parts(&make);
+	assert_int_equal(reader_read(&parts, &reader, &e), 0);
+	assert_int_equal(plan_make(reader, &given, false, &plan, &e), 0);
+	assert_true(json_equal(json_object_get(plan.steps[0].body, "actions"), wanted));
+	assert_int_equal(json_object_size(json_object_get(plan.spec, "env")), 1);
+	assert_true(plan.steps[0].unfinished);
+	plan_finish(&plan);
+	reader_close(reader);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_passes), cmocka_unit_test(test_stops_at_the_first_difference), cmocka_unit_test(test_does_not_click_on_another_screen),
+		cmocka_unit_test(test_results), cmocka_unit_test(test_windows_are_mapped), cmocka_unit_test(test_regions_of_one_step),
+		cmocka_unit_test(test_server_gone), cmocka_unit_test(test_what_cannot_be_replayed), cmocka_unit_test(test_what_is_given),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
