@@ -132,10 +132,30 @@ def test_region_and_scale(session):
     assert reply.headers["Glovebox-Region"] == "1279,799,1,1"
 
 
+def test_size_of_a_picture(session):
+    """Any size for any part: where it is in the picture is where it is on the screen."""
+    left, top, right, bottom = show_yellow(session)
+    part = {"x": left - 10, "y": top - 5, "width": right - left + 20, "height": bottom - top + 10}
+    reply, picture = shot(session, f"?region={','.join(map(str, part.values()))}&size=4000x200&cursor=false")
+    assert picture.size == (4000, 200) and reply.headers["Glovebox-Size"] == "4000x200"
+    found = box(picture.convert("RGB"), YELLOW)
+    wide, high = 4000 / part["width"], 200 / part["height"]
+    assert all(abs(a - b) <= wide for a, b in zip(found[::2], (10 * wide, 4000 - 10 * wide)))
+    assert all(abs(a - b) <= high + 1 for a, b in zip(found[1::2], (5 * high, 200 - 5 * high)))
+    taken = decoded(session.do("screenshot", region=part, size={"width": 4000, "height": 200}, cursor=False)["picture"])
+    seen = decoded(session.act(observe={"region": part, "size": {"width": 4000, "height": 200}, "cursor": False})["observation"]["picture"])
+    assert picture.convert("RGB").tobytes() == taken.convert("RGB").tobytes() == seen.convert("RGB").tobytes()
+    for wrong, pointer in (({"size": {"width": 0, "height": 5}}, "/actions/0/size/width"), ({"size": {"width": 4097, "height": 5}}, "/actions/0/size/width"),
+                           ({"size": "5x5"}, "/actions/0/size"), ({"size": {"width": 5, "height": 5}, "space": "native"}, "/actions/0/size")):
+        with pytest.raises(Refused) as refused:
+            session.do("screenshot", **wrong)
+        assert refused.value.pointer == pointer
+
+
 @pytest.mark.parametrize("query, pointer", [
     ("?region=0,0,1281,1", "/region"), ("?region=0,0,0,1", "/region/width"), ("?region=1,2,3", "/region"),
     ("?region=-1,0,2,2", "/region"), ("?space=0x1", "/space/width"), ("?space=big", "/space"), ("?cursor=maybe", "/cursor"),
-    ("?format=gif", "/format"),
+    ("?format=gif", "/format"), ("?size=5", "/size"), ("?size=0x5", "/size/width"), ("?size=5x5&space=native", "/size"),
 ])
 def test_wrong_queries(session, query, pointer):
     with pytest.raises(Refused) as refused:
@@ -208,6 +228,15 @@ def test_observation(session):
     assert observation["native"] == observation["space"] == {"width": 1280, "height": 800}
     assert decoded(observation["picture"]).size == SIZE
     assert session.act(observe={"picture": "none"})["observation"].keys().isdisjoint({"picture"})
+
+
+def test_quiet_counts_from_the_last_action(session):
+    """On a screen at rest wait_settled costs nothing; right behind an action it gives the screen time to answer."""
+    until(lambda: session.do("wait_settled", quiet_ms=1000)["settled"])
+    session.act(observe={"quiet_ms": 1000})
+    assert session.do("wait_settled", quiet_ms=1000)["elapsed_ms"] < 900
+    results = session.act({"action": "move", "x": 5, "y": 5}, {"action": "wait_settled", "quiet_ms": 1000})["results"]
+    assert results[1]["settled"] and results[1]["elapsed_ms"] >= 900
 
 
 def test_settling_is_bounded(session):
