@@ -181,6 +181,8 @@
 #define LIMIT_MODEL_SIDE_PX 2000              /* what every model takes, also among many pictures: a side */
 #define LIMIT_MODEL_PATCH_PX 28               /* and in squares of this side */
 #define LIMIT_MODEL_PATCHES 4784              /* so many, those that stick out at an edge included */
+#define LIMIT_TURN_CALLS 64                   /* calls that a model makes in one turn */
+#define LIMIT_TURN_PICTURES 8                 /* of them where each must be answered with a picture, also those that were not done */
 #define LIMIT_NOTCH_PX 100                    /* of a model that scrolls by pixels: a notch of the wheel */
 #define LIMIT_SCROLL_PX 100000                /* one such scroll, each way */
 #define LIMIT_URL_BYTES 8192                  /* an address that a model goes to */

@@ -17,7 +17,7 @@
 
 /* The API wants an address with each result, and a desktop has none. */
 #define SCREEN_URL "glovebox://desktop"
-#define NOT_DONE "Not executed: an earlier call of this turn failed."
+#define NOT_DONE "Not executed: another call of this turn failed."
 
 /* What a call was sent as, and is answered as. */
 enum shape {
@@ -161,7 +161,7 @@ static int read_call(struct turn *turn, const json_t *item, const char *path, en
 	char at[ERR_PATH_MAX];
 
 	(void)snprintf(at, sizeof(at), "%s%s", path, call.shape == SHAPE_PART ? "/functionCall" : call.shape == SHAPE_SNAKE ? "/function_call" : "");
-	if (check_call(&call, at, e) < 0 || turn_call(turn, item, (int)call.shape, path, e) < 0)
+	if (check_call(&call, at, e) < 0 || turn_call(turn, item, (int)call.shape, LIMIT_TURN_CALLS, path, e) < 0)
 		return -1;
 	gemini_add(turn, set, call.name, call.args, space);
 	return 0;

@@ -306,7 +306,7 @@ static int read_call(struct turn *turn, const json_t *call, const char *path, co
 	size_t i;
 
 	if (check_ids(turn, call, path, e) < 0 || check_safety(call, path, e) < 0 || !(actions = actions_of(call, path, e)) ||
-	    turn_call(turn, call, 0, path, e) < 0)
+	    turn_call(turn, call, 0, LIMIT_TURN_PICTURES, path, e) < 0)
 		return -1;
 	turn->calls[turn->n_calls - 1].items = json_array_size(actions);
 	json_array_foreach(actions, i, action) {

@@ -63,10 +63,10 @@ static void look(struct turn *turn)
 	append(turn, json_pack("{s:s}", "action", "screenshot"));
 }
 
-int turn_call(struct turn *turn, const json_t *body, int form, const char *path, struct err *e)
+int turn_call(struct turn *turn, const json_t *body, int form, size_t max, const char *path, struct err *e)
 {
-	if (turn->n_calls == LIMIT_ACTIONS)
-		return err_set(e, ERR_BAD_FIELD, path, "there may be at most %d calls in one turn", LIMIT_ACTIONS);
+	if (turn->n_calls >= max)
+		return err_set(e, ERR_BAD_FIELD, path, "there may be at most %zu calls in one turn", max);
 	if (turn->n_calls > 0)
 		look(turn);
 	turn->calls[turn->n_calls++] = (struct turn_call){.body = body, .first = json_array_size(turn->actions), .items = 1, .form = form};

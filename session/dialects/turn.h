@@ -29,7 +29,7 @@ struct turn_owner {
 
 struct turn {
 	json_t *actions;
-	struct turn_call calls[LIMIT_ACTIONS];
+	struct turn_call calls[LIMIT_TURN_CALLS];
 	size_t n_calls;
 	struct turn_owner owners[LIMIT_ACTIONS + 1]; /* of those actions that can be done at all */
 	size_t item;      /* of the call at work */
@@ -55,8 +55,8 @@ struct turn_result {
 struct turn *turn_create(void);
 void turn_destroy(struct turn *turn);
 
-/* Begins a call; -1 when there are too many of them (then *e is at `path`, the list of calls). */
-int turn_call(struct turn *turn, const json_t *body, int form, const char *path, struct err *e);
+/* Begins a call; -1 when it is more than `max` (LIMIT_TURN_CALLS at most): then *e is at `path`, the call's. */
+int turn_call(struct turn *turn, const json_t *body, int form, size_t max, const char *path, struct err *e);
 
 /* Adds an action (a reference that is taken) to the call at work, as one of its item `turn->item`. */
 void turn_add(struct turn *turn, json_t *action);

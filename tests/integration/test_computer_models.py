@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What OpenAI's and Gemini's models send, as it has its effect in a real window, and as it is answered (cases P04, P05, P10)."""
+"""What OpenAI's and Gemini's models send, as it has its effect in a real window, and as it is answered."""
 import base64
 import io
 import itertools
@@ -418,7 +418,7 @@ def test_gemini_turns_halt_at_a_failure(session):
         for one in responses[:3]:
             assert decoded(one["parts"][0]["inlineData"]["mimeType"], one["parts"][0]["inlineData"]["data"]).size == SIZE
         assert [one["response"].get("error") for one in responses[:2]] == [None, None] and text in responses[2]["response"]["error"]
-        assert responses[3]["response"]["error"] == "Not executed: an earlier call of this turn failed." and "parts" not in responses[3]
+        assert responses[3]["response"]["error"] == "Not executed: another call of this turn failed." and "parts" not in responses[3]
         assert where(session) == (128, 80)
         assert held(session) == {"keys": [], "buttons": []}
         session.do("move", x=1, y=1)
