@@ -39,6 +39,7 @@ static const struct {
 	{"Idempotency-Replayed", "string", "true: the call was made before, and this is what came of it", false},
 	{"Retry-After", "string", "seconds, where a refusal passes by itself", false},
 	{"WWW-Authenticate", "string", "Bearer", true},
+	{"Allow", "string", "the methods that there are", true},
 	{"X-Accel-Buffering", "string", "no, of events: a proxy must not collect them", false},
 	{"Mcp-Session-Id", "string", "of initialize: what the client sends from then on", false},
 	{"Content-Disposition", "string", "attachment, for what no browser is to show", false},
@@ -369,6 +370,8 @@ static json_t *refusal_of(const char *status, json_t *codes)
 	}
 	if (strcmp(status, "401") == 0)
 		(void)json_object_set_new(own, "WWW-Authenticate", json_pack("{s:s}", "$ref", HEADER_REF "WWW-Authenticate"));
+	if (strcmp(status, "405") == 0)
+		(void)json_object_set_new(own, "Allow", json_pack("{s:s}", "$ref", HEADER_REF "Allow"));
 	return json_pack("{s:s,s:o,s:{s:{s:{s:s,s:{s:{s:o}}}}}}", "description", doc, "headers", own, "content", PROBLEM_MEDIA_TYPE, "schema", "$ref",
 	                 SHAPE_REF "Problem", "properties", "code", "enum", names);
 }

@@ -59,7 +59,7 @@ static struct entry **oldest(struct mcp_sessions *all, const char *token, size_t
 		if (!is_of(*place, token))
 			continue;
 		++*n;
-		if (!found || (*place)->used_ms < (*found)->used_ms)
+		if (!found || (*place)->used_ms <= (*found)->used_ms)
 			found = place;
 	}
 	return found;

@@ -226,10 +226,12 @@ static size_t index_of(const struct tools_view *view, const char *name)
 const struct tool *tools_find(const struct tools_view *view, const struct mcp_call *call, const struct mcp_head *head,
                               const json_t **arguments, struct mcp_error *e)
 {
-	const char *name = json_string_value(json_object_get(call->params, "name"));
+	const json_t *named = json_object_get(call->params, "name");
+	const char *name = json_string_value(named);
 	const json_t *given = json_object_get(call->params, "arguments");
 	bool modern = call->revision->modern;
-	size_t i = index_of(view, name);
+	/* A name that goes on behind a NUL is not the name before it. */
+	size_t i = name && strlen(name) == json_string_length(named) ? index_of(view, name) : tools_n;
 	char shown[SHOWN_MAX];
 
 	if (i == tools_n)

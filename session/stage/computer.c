@@ -184,7 +184,8 @@ static void run(struct stage *stage, struct call *call, struct computer *compute
 	struct err e;
 	size_t at;
 
-	if (!cut_at_fault(stage, computer->act, &at, &e)) {
+	/* One that passes on what was sent is refused by the act itself, with all of its faults. */
+	if (computer->dialect->passes || !cut_at_fault(stage, computer->act, &at, &e)) {
 		run_act(stage, call, computer);
 		return;
 	}

@@ -1,0 +1,598 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The tools of MCP on real sessions: their schemas (case P10), long calls, progress and cancel (P12), roles, many clients at once (H01)."""
+import base64
+import concurrent.futures
+import hashlib
+import json
+import re
+
+import jsonschema
+import pytest
+
+from api import Api, picture_of
+from conftest import Server, until
+from mcp import LEGACY, MODERN, Client, notification, request, tool
+from raw import Wire
+from terminal import RawTerminal
+
+ALL = ["computer", "run_command", "read_file", "write_file", "session_create", "session_list", "session_get", "session_end"]
+TOKENS = re.compile(r"gb[a-z]_[A-Za-z0-9_-]{20}")
+LONG = {"action": "wait", "duration_ms": 60000}
+HOLD = {"action": "hold_key", "keys": "shift", "duration_ms": 100000}
+PROGRESS_MS = 5000
+
+
+@pytest.fixture
+def agent(session):
+    return Client(session.agent)
+
+
+def schemas_of(client):
+    return {row["name"]: row for row in client.post(request("tools/list"), {"MCP-Protocol-Version": LEGACY[0]} if not client.version else {}).result["tools"]}
+
+
+def image_of(result):
+    """The one picture of a result."""
+    images = [block for block in result["content"] if block["type"] == "image"]
+    assert len(images) == 1, [block["type"] for block in result["content"]]
+    return images[0]["mimeType"], picture_of(base64.b64decode(images[0]["data"]))
+
+
+# --- P10: schemas
+
+
+def walk(schema, where):
+    assert isinstance(schema.get("type"), str), (where, schema)
+    for word in ("anyOf", "oneOf", "allOf", "not", "if", "$ref", "prefixItems", "const", "patternProperties"):
+        assert word not in schema, (where, word)
+    for name, member in schema.get("properties", {}).items():
+        walk(member, f"{where}/{name}")
+    if schema["type"] == "array":
+        assert isinstance(schema["items"], dict), where
+        walk(schema["items"], f"{where}/items")
+
+
+@pytest.mark.parametrize("version", [*LEGACY, MODERN])
+def test_no_client_drops_a_tool(server, version):
+    client = Client(server.api, version if version == MODERN else None)
+    tools = client.post(request("tools/list"), {} if version == MODERN else {"MCP-Protocol-Version": version}).result["tools"]
+    assert [row["name"] for row in tools] == ALL
+    for row in tools:
+        assert re.fullmatch("[a-z_]{1,64}", row["name"]) and 10 < len(row["description"]) < 200
+        for kind in ("inputSchema", *(["outputSchema"] if version != "2025-03-26" else [])):
+            jsonschema.Draft202012Validator.check_schema(row[kind])
+            assert row[kind]["type"] == "object"
+            walk(row[kind], row["name"])
+        assert set(row["annotations"]) == {"title", "readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"}
+        session = row["inputSchema"]["properties"].get("session_id", {})
+        assert session.get("x-mcp-header") == ("Session" if version == MODERN and session else None)
+    path = tools[0]["inputSchema"]["properties"]["actions"]["items"]["properties"]["path"]
+    assert path["items"] == {"type": "array", "items": {"type": "integer", "minimum": 0}, "minItems": 2, "maxItems": 2}
+
+
+def test_every_action_is_in_the_schema(server):
+    actions = schemas_of(Client(server.api))["computer"]["inputSchema"]["properties"]["actions"]
+    known = server.api.call("GET", "/v1/actions")["actions"]
+    assert actions["items"]["properties"]["action"]["enum"] == [row["name"] for row in known]
+    for row in known:
+        assert f"\n{row['name']}" in actions["description"] and row["doc"] in actions["description"]
+        assert set(row["schema"]["properties"]) <= set(actions["items"]["properties"])
+
+
+def test_results_are_as_their_schemas_say(server, agent, session):
+    owner = Client(server.api)
+    schemas = schemas_of(owner)
+    made = owner.call("session_create", {"image": "minimal"})
+    calls = [
+        (agent, "computer", None), (agent, "computer", {"actions": [{"action": "move", "x": 3, "y": 4}, {"action": "cursor_position"}], "look": False}),
+        (agent, "computer", {"actions": [{"action": "screenshot"}], "check_only": True}), (agent, "run_command", {"command": "echo hi; echo no >&2; exit 3"}),
+        (agent, "run_command", {"argv": ["sh", "-c", "kill -9 $$"]}), (agent, "write_file", {"path": "a", "content": "x"}), (agent, "read_file", {"path": "a"}),
+        (agent, "session_get", None), (owner, "session_list", None), (owner, "session_list", {"ended": True}),
+        (owner, "session_get", {"session_id": session.id}), (owner, "session_end", {"session_id": made["structuredContent"]["session_id"]}),
+    ]
+    results = [("session_create", made), *((name, client.call(name, arguments)) for client, name, arguments in calls)]
+    assert {name for name, _ in results} == set(ALL)
+    for name, result in results:
+        jsonschema.validate(result["structuredContent"], schemas[name]["outputSchema"])
+        # The same as text, for clients that know of no structure.
+        assert json.loads(result["content"][0]["text"]) == result["structuredContent"]
+
+
+def test_no_arguments_at_all(agent, session):
+    assert agent.call("session_get")["structuredContent"]["session_id"] == session.id
+    assert agent.call("session_get", {})["structuredContent"]["state"] == "ready"
+    assert agent.post(request("tools/call", {"name": "session_get", "arguments": None})).result["structuredContent"]["state"] == "ready"
+    kind, picture = image_of(agent.call("computer"))
+    assert (kind, picture.size) == ("image/png", (1280, 800))
+
+
+def test_lists_and_places_as_text(agent):
+    """What clients send that take every value for a string: lists and objects are read, numbers are refused in words."""
+    done = agent.call("computer", {"actions": json.dumps([{"action": "drag", "path": "[[5,6],[70,80]]", "duration_ms": 0}, {"action": "cursor_position"}]),
+                                   "look": False})["structuredContent"]
+    assert (done["results"][1]["x"], done["results"][1]["y"]) == (70, 80)
+    assert agent.call("computer", {"actions": "[]", "observe": '{"picture":"none"}'})["structuredContent"]["observation"]["settled"] is True
+    assert "bad_field at /actions/0/x" in agent.fail("computer", {"actions": [{"action": "click", "x": "10", "y": 20}]})
+    assert "bad_field at /actions/1/path" in agent.fail("computer", {"actions": [{"action": "cursor_position"}, {"action": "drag", "path": "1,2"}]})
+    assert "bad_field at /actions" in agent.fail("computer", {"actions": "click"})
+
+
+def test_what_is_wrong_is_told_and_nothing_happens(agent):
+    agent.call("computer", {"actions": [{"action": "move", "x": 11, "y": 12}], "look": False})
+    text = agent.fail("computer", {"actions": [{"action": "move", "x": 700, "y": 1}, {"action": "clik"}, {"action": "move", "x": 9999, "y": 1}], "colour": 1})
+    assert text.startswith("Nothing was done.")
+    assert "unknown_field at /colour" in text and "unknown_action at /actions/1/action" in text and "bad_field at /actions/2/x" in text
+    for wrong in ({"look": "no"}, {"look": False, "observe": {}}, {"observe": {"format": "raw"}}, {"observe": {"quiet_ms": -1}},
+                  {"actions": [{"action": "screenshot", "format": "raw"}]}, {"timeout_ms": 0}, {"session_id": 5}, {"session_id": "s" * 16}):
+        assert agent.fail("computer", wrong).startswith("Nothing was done.")
+    position = agent.call("computer", {"actions": [{"action": "cursor_position"}], "look": False})["structuredContent"]["results"][0]
+    assert (position["x"], position["y"]) == (11, 12)
+
+
+# --- the computer
+
+
+@pytest.mark.parametrize("version", [None, MODERN])
+def test_a_picture_of_what_is_there(session, version):
+    """Pixel by pixel that of the session; the pointer where it was moved to."""
+    client = Client(session.agent, version)
+    result = client.call("computer", {"actions": [{"action": "move", "x": 640, "y": 400}]})
+    kind, picture = image_of(result)
+    assert kind == "image/png" and picture.tobytes() == session.shot().tobytes()
+    observation = result["structuredContent"]["observation"]
+    assert observation["settled"] is True and observation["picture"] == {"format": "png", "width": 1280, "height": 800}
+    assert "data" not in json.dumps(result["structuredContent"])
+
+
+def test_looking_can_be_said_how(agent):
+    kind, picture = image_of(agent.call("computer", {"observe": {"format": "jpeg", "region": {"x": 0, "y": 0, "width": 100, "height": 50}, "quiet_ms": 0}}))
+    assert (kind, picture.size) == ("image/jpeg", (100, 50))
+    for arguments in ({"look": False}, {"observe": {"picture": "none"}}, {"observe": False}):
+        assert [block["type"] for block in agent.call("computer", arguments)["content"]] == ["text"]
+    pictures = agent.call("computer", {"actions": [{"action": "screenshot", "region": {"x": 0, "y": 0, "width": 20 + n, "height": 10}} for n in range(3)]})
+    assert [picture_of(base64.b64decode(block["data"])).size for block in pictures["content"][1:]] == [(20, 10), (21, 10), (22, 10), (1280, 800)]
+
+
+def test_pictures_fit_models(make_session):
+    """The default picture of the largest display is one that every model takes."""
+    session = make_session(display={"width": 4096, "height": 4096})
+    _, picture = image_of(Client(session.agent).call("computer"))
+    assert max(picture.size) <= 2000 and -(-picture.width // 28) * -(-picture.height // 28) <= 4784
+
+
+def test_a_list_that_fails_halfway(agent):
+    result = agent.post(tool("computer", {"actions": [{"action": "move", "x": 1, "y": 1}, {"action": "wait_window", "title": "none", "timeout_ms": 1},
+                                                      {"action": "move", "x": 9, "y": 9}]})).result
+    assert result["isError"] is True and result["structuredContent"]["done"] == 1
+    assert [entry["ok"] for entry in result["structuredContent"]["results"]] == [True, False]
+    # Models refuse a picture in an error.
+    assert [block["type"] for block in result["content"]] == ["text", "text"] and "without actions" in result["content"][1]["text"]
+
+
+def test_a_guarded_call(agent):
+    seen = agent.call("computer")["structuredContent"]["at"]
+    agent.call("computer", {"actions": [{"action": "launch", "app": "terminal"}]})
+    assert "stale_target" in agent.fail("computer", {"actions": [{"action": "click", "x": 200, "y": 100}], "seen": seen})
+
+
+# --- commands and files
+
+
+def test_commands(agent):
+    done = agent.call("run_command", {"command": "printf '%s|' \"$0\" a 'b c'; cat; pwd >&2", "stdin": "ü\n", "cwd": "/tmp"})["structuredContent"]
+    assert done == {"exit_code": 0, "stdout": "sh|a|b c|ü\n", "stderr": "/tmp\n", "timed_out": False, "truncated": False}
+    literal = agent.call("run_command", {"argv": ["printf", "%s", "$HOME `id` ; & | '\""]})["structuredContent"]
+    assert literal["stdout"] == "$HOME `id` ; & | '\""
+    slow = agent.call("run_command", {"argv": ["sleep", "60"], "timeout_ms": 50})["structuredContent"]
+    assert slow["timed_out"] is True and slow["signal"] == 9 and "exit_code" not in slow
+    assert "not_found" in agent.fail("run_command", {"argv": ["no-such-program"]})
+    for wrong in ({}, {"command": "a", "argv": ["b"]}, {"command": ""}, {"command": "a\0b"}, {"argv": []}, {"command": "a", "shell": True}):
+        assert agent.fail("run_command", wrong).startswith("Nothing was done.")
+
+
+NAMES = ["plain", "with space", "ünïcödé", "-rf", "$(touch owned)", "a'b\"c`d", "new\nline", "*"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_files_of_any_name(session, agent, name):
+    text = f"line of {name}\n" * 3
+    assert agent.call("write_file", {"path": name, "content": text})["structuredContent"] == {"path": name, "size": len(text.encode())}
+    found = agent.call("read_file", {"path": f"/home/user/{name}"})["structuredContent"]
+    assert (found["text"], found["size"], found["media_type"]) == (text, len(text.encode()), "text/plain")
+    assert session.run("cat", "--", name) == text
+    assert session.exec("test", "-e", "owned")["exit_code"] == 1
+
+
+def test_a_file_is_replaced_whole(session, agent):
+    """The old file stays what it was for who has it open; its rights stay, a link is followed, nothing else is left in its folder."""
+    session.run("sh", "-c", "mkdir d; echo old >d/file; chmod 751 d/file; ln -s d/file link; ln d/file other")
+    agent.call("write_file", {"path": "link", "content": "new"})
+    assert session.run("cat", "d/file") == "new" and session.run("cat", "other") == "old\n"
+    assert session.run("stat", "-c", "%a", "d/file") == "751\n" and session.run("readlink", "link") == "d/file\n"
+    assert session.run("ls", "-A", "d") == "file\n"
+    agent.call("write_file", {"path": "fresh", "content": ""})
+    assert session.run("stat", "-c", "%a %s", "fresh") == "644 0\n"
+
+
+def test_files_that_cannot_be(session, agent):
+    session.run("sh", "-c", "mkdir d; mkfifo pipe; echo x >locked; chmod 0 locked; echo y >kept; chmod 400 kept")
+    for path, why in (("none", "no such file"), ("d", "a folder"), ("pipe", "no plain file"), ("locked", "may not be read"), ("/dev/zero", "no plain file")):
+        assert why in agent.fail("read_file", {"path": path})
+    for path, why in (("d", "a folder"), ("pipe", "no plain file"), ("kept", "may not be written"), ("/none/x", "folder is not there"),
+                      ("/usr/x", "folder may not be written")):
+        assert why in agent.fail("write_file", {"path": path, "content": "z"})
+    assert session.run("cat", "kept") == "y\n"
+    for wrong in ({}, {"path": ""}, {"path": "a\0b"}, {"path": "a", "length": 3}, {"path": "a", "offset": -1}):
+        assert agent.fail("read_file", wrong).startswith("Nothing was done.")
+    for wrong in ({"path": "a"}, {"path": "a", "content": "%", "encoding": "base64"}, {"path": "a", "content": "a\0b"}, {"path": "a", "content": 5}):
+        assert agent.fail("write_file", wrong).startswith("Nothing was done.")
+
+
+def test_parts_of_a_file(agent):
+    """Read on from where the last part ended: all of it, and no character in two."""
+    text = "".join(chr(0xE0 + n % 30) + "€𝄞x" for n in range(300))
+    agent.call("write_file", {"path": "long", "content": text})
+    parts, offset = [], 0
+    while True:
+        part = agent.call("read_file", {"path": "long", "offset": offset, "length": 101})["structuredContent"]
+        assert part["offset"] == offset and part["size"] == len(text.encode()) and part["length"] <= 101
+        parts.append(part["text"])
+        offset += part["length"]
+        if offset == part["size"]:
+            break
+        assert part["length"] > 97
+    assert "".join(parts) == text
+    beyond = agent.call("read_file", {"path": "long", "offset": 10**9})["structuredContent"]
+    assert (beyond["length"], beyond["text"]) == (0, "")
+
+
+def test_bytes_and_pictures_as_files(session, agent):
+    data = bytes(range(256)) * 4
+    agent.call("write_file", {"path": "b in", "content": base64.b64encode(data).decode(), "encoding": "base64"})
+    result = agent.call("read_file", {"path": "b in"})
+    assert result["content"][1]["resource"] == {"uri": "file:///home/user/b%20in", "mimeType": "application/octet-stream", "blob": base64.b64encode(data).decode()}
+    for name, size in (("small.png", 100), ("large.PNG", 700000)):
+        png = png_of(size)
+        for at in range(0, len(png), 600000):
+            agent.call("write_file", {"path": "piece", "content": base64.b64encode(png[at:at + 600000]).decode(), "encoding": "base64"})
+            session.run("sh", "-c", f"cat piece >>{name}")
+        result = agent.call("read_file", {"path": name})
+        assert base64.b64decode(result["content"][1]["data"]) == png and result["content"][1]["mimeType"] == "image/png"
+    agent.call("write_file", {"path": "text.png", "content": "no picture"})
+    assert agent.call("read_file", {"path": "text.png", "offset": 3})["structuredContent"]["text"] == "picture"
+
+
+def png_of(n_bytes):
+    """A file that begins as a PNG does."""
+    return b"\x89PNG\r\n\x1a\n" + hashlib.shake_256(b"png").digest(n_bytes)
+
+
+# --- P12: long calls
+
+
+def held(session):
+    return session.agent.call("GET", session.path)["held"]
+
+
+def close(client, post, message):
+    post.close()
+
+
+def kill(client, post, message):
+    post.kill()
+
+
+def tell(client, post, message):
+    """By a notification: nothing answers, the stream or the reply just ends."""
+    assert client.post(notification("notifications/cancelled", {"requestId": message["id"], "reason": "enough"})).status == 202
+    reply = post.reply() if not hasattr(post, "rest") else None
+    if reply:
+        assert reply.messages == [] and reply.status in (200, 202)
+    else:
+        assert post.event() is None
+        post.close()
+
+
+WAYS = [("legacy, told", False, tell), ("legacy, closed", False, close), ("legacy, killed", False, kill), ("modern, closed", True, close),
+        ("modern, killed", True, kill)]
+
+
+@pytest.mark.parametrize("streams", [False, True], ids=["one answer", "a stream"])
+@pytest.mark.parametrize("is_modern, cancel", [row[1:] for row in WAYS], ids=[row[0] for row in WAYS])
+def test_cancel(session, is_modern, cancel, streams):
+    """Keys are let go of at once, and the next call is done although the first had most of a minute to go."""
+    client = Client(session.agent, MODERN if is_modern else None)
+    if not is_modern:
+        client.begin()
+    message = tool("computer", {"actions": [HOLD, LONG], "timeout_ms": 300000}, **({"progressToken": "p"} if streams else {}))
+    post = client.start(message)
+    if streams:
+        post.begin()
+        assert post.event()["params"]["progressToken"] == "p"
+    until(lambda: held(session)["keys"])
+    cancel(client, post, message)
+    until(lambda: held(session) == {"keys": [], "buttons": []})
+    # What it would still wait for is more than this call has.
+    result = client.call("computer", {"actions": [{"action": "cursor_position"}], "timeout_ms": 20000})
+    assert image_of(result)[1].size == (1280, 800)
+
+
+@pytest.mark.parametrize("cancel", [tell, close, kill])
+def test_cancelled_typing_stops(session, cancel):
+    """20,000 characters, cancelled once some are on the screen: nothing comes after that."""
+    raw = RawTerminal(session, "echo")
+    session.do("wait_settled")
+    before = session.shot().tobytes()
+    client = Client(session.agent).begin()
+    message = tool("computer", {"actions": [{"action": "type", "text": "x" * 20000, "delay_ms": 5}], "timeout_ms": 300000})
+    post = client.start(message)
+    until(lambda: session.shot().tobytes() != before)
+    cancel(client, post, message)
+    assert session.do("wait_settled", quiet_ms=500)["settled"] is True
+    first = len(raw.bytes())
+    session.do("wait_settled", quiet_ms=500)
+    assert 0 < len(raw.bytes()) == first < 20000
+    assert held(session) == {"keys": [], "buttons": []}
+
+
+def test_progress(agent):
+    """How many of the actions are done; between them, that time passes. Each number is larger than the one before."""
+    message = tool("computer", {"actions": [{"action": "wait", "duration_ms": 10}, {"action": "wait", "duration_ms": PROGRESS_MS + 2000}, {"action": "wait", "duration_ms": 10}],
+                                "look": False}, progressToken=17)
+    reply = agent.post(message)
+    assert reply.type == "text/event-stream" and reply.headers["x-accel-buffering"] == "no"
+    told = [entry["params"] for entry in reply.messages[:-1]]
+    assert all(entry["method"] == "notifications/progress" for entry in reply.messages[:-1])
+    assert all(entry["progressToken"] == 17 and entry["total"] == 3 for entry in told)
+    assert [entry["progress"] for entry in told if isinstance(entry["progress"], int)] == [0, 1, 2]
+    between = [entry for entry in told if 1 < entry["progress"] < 2]
+    assert between and re.fullmatch(r"1 of 3 actions done, [5-9] s", between[0]["message"])
+    assert sorted({entry["progress"] for entry in told}) == [entry["progress"] for entry in told]
+    assert reply.message["id"] == message["id"] and reply.result["structuredContent"]["done"] == 3
+
+
+def test_progress_of_what_is_no_list(server):
+    reply = Client(server.api).post(tool("session_create", {"image": "minimal"}, progressToken="c"))
+    Client(server.api).call("session_end", {"session_id": reply.result["structuredContent"]["session_id"]})
+    assert all(entry["params"]["progressToken"] == "c" for entry in reply.messages[:-1])
+
+
+def test_nobody_asked_for_progress(agent):
+    assert agent.post(tool("computer", {"actions": [{"action": "wait", "duration_ms": 50}], "look": False})).type == "application/json"
+
+
+def test_a_long_call_becomes_a_stream(agent):
+    """After 15 seconds, with comments that keep it alive; the answer comes all the same. A client that takes JSON alone gets that."""
+    waits = tool("computer", {"actions": [{"action": "wait", "duration_ms": 22000}], "look": False, "timeout_ms": 60000})
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        other = pool.submit(agent.post, tool("run_command", {"argv": ["true"]}), {"Accept": "application/json"})
+        reply = agent.post(waits)
+        assert reply.type == "text/event-stream" and reply.result["structuredContent"]["done"] == 1
+        assert len(reply.messages) == 1 and b"\n:\n\n" in b"\n" + reply.body.split(b"event:")[0]
+        assert (other.result().type, other.result().result["structuredContent"]["exit_code"]) == ("application/json", 0)
+
+
+def test_two_minutes_and_others_meanwhile(session):
+    """Two waits of a minute: pictures, states, lists and other sessions do not wait behind them; a call that acts does."""
+    client = Client(session.agent).begin()
+    message = tool("computer", {"actions": [LONG, LONG], "timeout_ms": 300000})
+    post = client.start(message)
+    until(lambda: runs(session))
+    for _ in range(3):
+        assert client.post(request("ping")).result == {}
+        assert client.call("session_get")["structuredContent"]["state"] == "ready"
+        session.shot()
+    assert "timeout" in client.fail("computer", {"timeout_ms": 300})
+    assert Client(session.api).call("session_list")["structuredContent"]["sessions"]
+    tell(client, post, message)
+
+
+def runs(session):
+    return any(call for call in [session.agent.request("POST", f"{session.path}/act", {"actions": [], "timeout_ms": 100})] if call.status == 504)
+
+
+def test_only_who_asked_can_take_it_back(server, session):
+    """Not another client with the same token, nor the same client under another session, nor without one."""
+    first, second, bare = Client(session.agent).begin(), Client(session.agent).begin(), Client(session.agent)
+    stranger = Client(server.api).begin()
+    message = tool("computer", {"actions": [HOLD], "timeout_ms": 300000}, id_="mine")
+    post = first.start(message)
+    until(lambda: held(session)["keys"])
+    for other in (second, bare, stranger):
+        assert other.post(notification("notifications/cancelled", {"requestId": "mine"})).status == 202
+    stolen = Client(server.api)
+    stolen.headers = first.headers
+    assert stolen.post(notification("notifications/cancelled", {"requestId": "mine"})).status == 404
+    assert first.post(notification("notifications/cancelled", {"requestId": "other"})).status == 202
+    assert held(session)["keys"]
+    # Its id is taken as long as it is at work, in this session of the client alone.
+    assert first.post(request("tools/call", {"name": "session_get"}, "mine")).error["code"] == -32600
+    assert second.post(request("tools/call", {"name": "session_get"}, "mine")).result["structuredContent"]["state"] == "ready"
+    assert held(session)["keys"]
+    tell(first, post, message)
+    until(lambda: not held(session)["keys"])
+
+
+def test_the_end_of_a_client_session_ends_its_calls(session):
+    client = Client(session.agent).begin()
+    post = client.start(tool("computer", {"actions": [HOLD], "timeout_ms": 300000}))
+    until(lambda: held(session)["keys"])
+    assert session.agent.request("DELETE", "/mcp", headers=client.headers).status == 204
+    until(lambda: not held(session)["keys"])
+    assert post.reply().messages == []
+
+
+def test_a_revoked_token_stops(server, session):
+    for streams in (False, True):
+        made = server.api.call("POST", f"{session.path}/tokens", {"role": "agent"})
+        client = Client(Api(server.url, made["token"]))
+        post = client.start(tool("computer", {"actions": [HOLD], "timeout_ms": 300000}, **({"progressToken": 1} if streams else {})))
+        if streams:
+            post.begin()
+        until(lambda: held(session)["keys"])
+        server.api.call("DELETE", f"{session.path}/tokens/{made['id']}")
+        until(lambda: not held(session)["keys"])
+        post.close()
+
+
+def test_a_session_that_ends_under_a_call(server, make_session):
+    session = make_session()
+    client = Client(session.agent)
+    post = client.start(tool("computer", {"actions": [LONG]}))
+    until(lambda: runs(session))
+    session.end()
+    assert post.reply().result["isError"] is True
+    assert "session_gone" in client.fail("computer") or "is ended" in client.fail("computer")
+
+
+def test_a_create_that_nobody_waits_for_leaves_nothing(server):
+    before = server.live_sessions()
+    for streams in (False, True):
+        post = Client(server.api).start(tool("session_create", {"image": "minimal"}, **({"progressToken": 1} if streams else {})))
+        until(lambda: len(server.api.call("GET", "/v1/sessions?state=starting,ready")["sessions"]) > len(before))
+        post.close()
+        until(lambda: server.live_sessions() == before)
+
+
+# --- roles
+
+
+def key(name):
+    return {"name": name, "token_sha256": hashlib.sha256(f"gbk_{name}".encode()).hexdigest()}
+
+
+@pytest.fixture(scope="module")
+def owned(prepared, tmp_path_factory):
+    """A server with two owners, and a session of the first."""
+    folder = tmp_path_factory.mktemp("mcp_roles")
+    (folder / "config.json").write_text(json.dumps({"keys": [{**key("ada"), "sessions": 2, "ttl_s": 900}, key("bob")]}))
+    server = Server(folder / "state", "--config", folder / "config.json").start()
+    session = Api(server.url, "gbk_ada").new(image="minimal", ttl_s=600)
+    yield server, session
+    session.end()
+    server.stop()
+
+
+SEES = {"agent": ["computer", "run_command", "read_file", "write_file", "session_list", "session_get", "session_end"], "viewer": ["session_list", "session_get"],
+        "controller": ["session_list", "session_get", "session_end"], "owner": ALL, "operator": ALL}
+
+
+@pytest.mark.parametrize("role", SEES)
+@pytest.mark.parametrize("version", [None, MODERN])
+def test_a_role_sees_what_it_may_use(owned, role, version):
+    server, session = owned
+    token = {"owner": "gbk_ada", "operator": server.api.token}.get(role) or session.tokens[role]
+    client = Client(Api(server.url, token), version)
+    assert [row["name"] for row in client.post(request("tools/list")).result["tools"]] == SEES[role]
+    for name in set(ALL) - set(SEES[role]):
+        # As if it were not there.
+        assert client.post(tool(name, {"session_id": session.id} if name != "session_create" else {})).error["code"] == -32602
+    assert [row["session_id"] for row in client.call("session_list")["structuredContent"]["sessions"]] == [session.id]
+    assert client.call("session_get", {"session_id": session.id})["structuredContent"]["state"] == "ready"
+
+
+def test_a_stranger_to_a_session(owned):
+    server, session = owned
+    other = server.api.new(image="minimal")
+    bob, agent = Client(Api(server.url, "gbk_bob")), Client(Api(server.url, session.tokens["agent"]))
+    try:
+        for name, arguments in (("computer", {}), ("run_command", {"command": "id"}), ("session_get", {}), ("session_end", {})):
+            assert "not_found" in bob.fail(name, {**arguments, "session_id": session.id})
+            assert "forbidden" in agent.fail(name, {**arguments, "session_id": other.id})
+            assert "missing_field at /session_id" in bob.fail(name, arguments)
+        assert bob.call("session_list")["structuredContent"]["sessions"] == []
+        assert session.agent.call("GET", session.path)["state"] == other.agent.call("GET", other.path)["state"] == "ready"
+    finally:
+        other.end()
+
+
+def test_an_owner_within_its_quota(owned):
+    server, session = owned
+    ada = Client(Api(server.url, "gbk_ada"))
+    made = ada.call("session_create", {"image": "minimal", "labels": {"job": "7"}})["structuredContent"]
+    assert made["state"] == "ready" and made["labels"] == {"job": "7"}
+    assert "quota_exceeded" in ada.fail("session_create", {"image": "minimal"})
+    assert "forbidden at /ttl_s" in ada.fail("session_create", {"image": "minimal", "ttl_s": 901})
+    wrong = ada.fail("session_create", {"image": 5, "count": 2, "ttl_s": 0})
+    assert all(text in wrong for text in ("bad_field at /image", "unknown_field at /count", "bad_field at /ttl_s"))
+    assert "no_image" in ada.fail("session_create", {"image": "nothing"})
+    assert ada.call("session_end", {"session_id": made["session_id"]})["structuredContent"]["state"] == "ended"
+    assert "session_gone" in ada.fail("computer", {"session_id": made["session_id"]})
+    # A refused create is in the audit log like any other.
+    lines = [json.loads(line) for line in (server.state / "front" / "audit.jsonl").read_text().splitlines()]
+    assert sum(line["event"] == "create_refused" and line["owner"] == "ada" for line in lines) >= 3
+
+
+def test_no_token_in_any_result(owned):
+    """Whoever makes a session by MCP gets its handle alone."""
+    server, session = owned
+    ada = Client(Api(server.url, "gbk_ada"))
+    replies = [ada.post(tool("session_create", {"image": "minimal"}))]
+    id_ = replies[0].result["structuredContent"]["session_id"]
+    replies += [ada.post(request("tools/list")), ada.post(tool("session_list")), ada.post(tool("session_get", {"session_id": id_})),
+                ada.post(tool("computer", {"session_id": id_})), ada.post(tool("run_command", {"session_id": id_, "command": "env; cat /proc/*/environ"})),
+                ada.post(tool("session_end", {"session_id": id_})), ada.post(tool("session_get", {"session_id": id_}))]
+    for reply in replies:
+        assert not TOKENS.search(reply.body.decode()) and b"token" not in json.dumps(reply.message.get("result", {}).get("structuredContent")).encode()
+    tokens = Api(server.url, "gbk_ada").call("GET", f"/v1/sessions/{session.id}/tokens")["tokens"]
+    assert len(tokens) == 3
+
+
+# --- H01: many at once
+
+
+def line_of(n):
+    return f"{n:02}" + chr(ord("a") + n) * 196 + f"{n:02}"
+
+
+def test_lines_of_parallel_clients_stay_whole(session):
+    """20 clients, by MCP of both eras and by HTTP; each line in one piece, nothing held, no error of the server."""
+    raw = RawTerminal(session)
+
+    def mixed(n):
+        actions = [{"action": "key_down", "keys": "shift"}, {"action": "key_up", "keys": "shift"}, {"action": "type", "text": line_of(n) + "\n"},
+                   {"action": "drag", "path": [[900, 600], [950 + n, 650]], "duration_ms": 0}]
+        if n % 3 == 0:
+            session.act(*actions)
+            session.shot()
+            return
+        client = Client(session.agent, MODERN) if n % 3 == 1 else Client(session.agent).begin()
+        image_of(client.call("computer", {"actions": [{"action": "click", "x": 900, "y": 700 + n}], "timeout_ms": 300000}))
+        client.call("computer", {"actions": actions, "look": False, "timeout_ms": 300000})
+        client.call("session_get")
+        client.call("run_command", {"command": "true"})
+
+    with concurrent.futures.ThreadPoolExecutor(20) as pool:
+        for done in [pool.submit(mixed, n) for n in range(20)]:
+            done.result()
+    lines = raw.got(20 * 201).decode().split("\r")
+    assert lines.pop() == "" and sorted(lines) == [line_of(n) for n in range(20)]
+    assert held(session) == {"keys": [], "buttons": []}
+
+
+def test_one_too_many_is_busy(session):
+    """One call runs and 32 wait; the next is told to come later, at once, and others still are answered."""
+    client = Client(session.agent).begin()
+    first = client.start(message := tool("computer", {"actions": [LONG], "look": False}))
+    until(lambda: runs(session))
+    with concurrent.futures.ThreadPoolExecutor(40) as pool:
+        others = [pool.submit(client.post, tool("computer", {"actions": [{"action": "cursor_position"}], "look": False})) for _ in range(33)]
+        refused = next(concurrent.futures.as_completed(others)).result()
+        assert refused.result["isError"] is True and "busy" in refused.result["content"][0]["text"] and "later" in refused.result["content"][0]["text"]
+        assert client.post(request("ping")).result == {}
+        tell(client, first, message)
+        assert sum("isError" not in other.result().result for other in others) == 32
+
+
+def test_unread_streams_do_not_grow(server, session):
+    """Clients that ask for progress and read nothing: others are served, and the calls end."""
+    lazy = []
+    for n in range(20):
+        post = Client(session.agent).start(tool("session_list", progressToken=n))
+        lazy.append(post)
+    assert Client(session.agent).call("session_get")["structuredContent"]["state"] == "ready"
+    for post in lazy:
+        post.close()
+    with Wire(server.api.address) as wire:
+        wire.send(b"POST /mcp HTTP/1.1\r\n")
+    assert Client(session.agent).post(request("ping")).result == {}
