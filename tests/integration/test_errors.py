@@ -122,6 +122,7 @@ REFUSED = {
     "key_reused": lambda server, session: reused(session),
     "tier_unavailable": lambda server, session: send(server.api, "POST", "/v1/sessions", {"isolation": "vm"}),
     "no_image": lambda server, session: send(server.api, "POST", "/v1/sessions", {"image": "nothing"}),
+    "not_acceptable": lambda server, session: send(server.api, "POST", "/mcp", {"jsonrpc": "2.0", "id": 1, "method": "ping"}, Accept="text/html"),
     "busy": lambda server, session: busy(session),
     "session_gone": lambda server, session: gone(server),
     "paused": paused,

@@ -4,7 +4,9 @@ import base64
 import concurrent.futures
 import hashlib
 import json
+import pathlib
 import re
+import sys
 
 import jsonschema
 import pytest
@@ -14,6 +16,9 @@ from conftest import Server, until
 from mcp import LEGACY, MODERN, Client, notification, request, tool
 from raw import Wire
 from terminal import RawTerminal
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from readme import check_table  # noqa: E402
 
 ALL = ["computer", "run_command", "read_file", "write_file", "session_create", "session_list", "session_get", "session_end"]
 TOKENS = re.compile(r"gb[a-z]_[A-Za-z0-9_-]{20}")
@@ -489,6 +494,13 @@ def test_a_role_sees_what_it_may_use(owned, role, version):
         assert client.post(tool(name, {"session_id": session.id} if name != "session_create" else {})).error["code"] == -32602
     assert [row["session_id"] for row in client.call("session_list")["structuredContent"]["sessions"]] == [session.id]
     assert client.call("session_get", {"session_id": session.id})["structuredContent"]["state"] == "ready"
+
+
+def test_the_readme_says_the_same(owned):
+    server, _ = owned
+    rows = [(f"`{row['name']}`", ", ".join(role for role in SEES if row["name"] in SEES[role]), row["description"])
+            for row in Client(server.api).post(request("tools/list")).result["tools"]]
+    check_table("mcp", ["tool", "for", "what it does"], rows)
 
 
 def test_a_stranger_to_a_session(owned):
