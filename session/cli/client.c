@@ -201,6 +201,11 @@ static struct curl_slist *make_headers(const struct client *client, const struct
 	return add_header(headers, "If-None-Match", request->etag);
 }
 
+const char *client_hint(int curl_code)
+{
+	return curl_code == CURLE_PEER_FAILED_VERIFICATION ? "; --cacert FILE names the certificate to trust" : "";
+}
+
 void client_prepare(const struct client *client, void *curl, const char *url)
 {
 	curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
@@ -266,8 +271,7 @@ static int fail(const struct client *client, const struct client_request *reques
 		return err_set(e, ERR_TOO_LARGE, NULL, "the answer is larger than %ju bytes, or cannot be written", (uintmax_t)request->sink_max);
 	if (code == CURLE_WRITE_ERROR)
 		return err_set(e, ERR_TOO_LARGE, NULL, "the answer is larger than %d bytes", LIMIT_REPLY_BYTES);
-	return err_set(e, ERR_GONE, NULL, "no answer from %s: %s%s", client->server, curl_easy_strerror(code),
-	               code == CURLE_PEER_FAILED_VERIFICATION ? "; --cacert FILE names the certificate to trust" : "");
+	return err_set(e, ERR_GONE, NULL, "no answer from %s: %s%s", client->server, curl_easy_strerror(code), client_hint((int)code));
 }
 
 /* A front that died is there again within a second. */

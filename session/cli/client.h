@@ -74,6 +74,9 @@ void client_reply_finish(struct client_reply *reply);
 /* For who has transfers of his own: sets in a fresh CURL handle where `url` (base and path) is reached and what is trusted, and no token. */
 void client_prepare(const struct client *client, void *curl, const char *url);
 
+/* What may mend a transfer that ended so, to be put behind what is said of it; "" when nothing is known. */
+const char *client_hint(int curl_code);
+
 #define auto_reply __attribute__((cleanup(client_reply_finish))) struct client_reply
 
 #endif

@@ -266,8 +266,8 @@ static void fail(struct post *post, const char *text, const json_t *data)
 static void fail_transfer(struct post *post, CURLcode code)
 {
 	auto_free char *text = post->is_too_large ? util_printf("the answer is larger than %d bytes", LIMIT_REPLY_BYTES)
-	                                          : util_printf("no answer from the Glovebox server at %s: %s", post->bridge->client->server,
-	                                                        curl_easy_strerror(code));
+	                                          : util_printf("no answer from the Glovebox server at %s: %s%s", post->bridge->client->server,
+	                                                        curl_easy_strerror(code), client_hint((int)code));
 
 	log_error("%s", text);
 	fail(post, text, NULL);

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import signal
 import subprocess
 import time
 
@@ -11,7 +12,10 @@ import pytest
 from api import picture_of
 from conftest import BUILD, until
 from mcp_clients import Client, Failed, npm, pictures
+from mcp_lines import Lines, hello, request
 from readme import block
+from test_front_kills import front_pid, new_front
+from tls import make_certificate
 from terminal import RawTerminal
 
 # How a client finds out which era a server is of, and what it then speaks.
@@ -137,6 +141,27 @@ def test_a_client_that_is_killed_while_it_types(server, session, make_client, tr
     assert session.act({"action": "move", "x": 10, "y": 10})["ok"]
 
 
+@pytest.mark.parametrize("mode", ["legacy", "pinned"])
+def test_a_front_that_dies_under_a_client(make_server, make_client, mode):
+    """What runs is answered with an error and stops; the next call is done by the new front, which has never seen this client."""
+    server = make_server()
+    session = server.api.new(image="minimal")
+    client = connected(make_client, server, "stdio", mode, words=["--session", session.id])
+    call = client.begin("call", name="computer", progress=True, args={"actions": [
+        {"action": "mouse_down", "button": "left", "x": 5, "y": 700}, {"action": "wait", "duration_ms": 60000}]})
+    client.wait(lambda: client.progress.get(call))
+    pid = front_pid(server)
+    os.kill(pid, signal.SIGKILL)
+    with pytest.raises(Failed, match="broke off|no answer from the Glovebox server"):
+        client.end(call)
+    new_front(server, pid)
+    until(lambda: server.api.call("GET", session.path)["held"] == NOTHING_HELD)
+    state, shown = client.tool("computer", actions=[{"action": "move", "x": 30, "y": 30}])
+    assert state["ok"] and len(shown) == 1
+    client.close()
+    session.end()
+
+
 @pytest.mark.parametrize("mode", MODES)
 def test_one_line_makes_a_session_of_its_own(server, make_client, mode):
     """`glovebox mcp --new`: one session, whose token opens nothing else and need not be named; it ends with its client."""
@@ -168,10 +193,24 @@ def test_one_line_opens_a_session_that_is_there(server, session, make_client, mo
     assert session.id in server.live_sessions()
 
 
+def test_by_tls_and_by_a_unix_socket(make_server, tmp_path):
+    """`glovebox mcp` finds the server as all commands do; a certificate that is not known is told with what mends it."""
+    pair = make_certificate(tmp_path)
+    server = make_server("--listen", f"unix:{tmp_path}/s", "--tls-cert", pair[0], "--tls-key", pair[1])
+    for url, words in ((server.url, ["--cacert", pair[0]]), (f"unix:{tmp_path}/s", [])):
+        lines = Lines(url, server.state / "operator.token", *words)
+        lines.start()
+        assert [tool["name"] for tool in lines.ask(request(1, "tools/list"))["result"]["tools"]] == TOOLS
+        assert lines.close() == []
+    lines = Lines(server.url, server.state / "operator.token")
+    assert "--cacert FILE names the certificate" in lines.ask(hello())["error"]["message"]
+    assert lines.close() == []
+
+
 def test_config_of_the_readme(server, make_client):
     """The entry as it stands there, started by the official client: a desktop with Firefox, which ends with the client."""
     entry = json.loads(block("mcp"))["mcpServers"]["glovebox"]
-    for mode in ASKED.values():
+    for mode in ("legacy", "auto"):
         client, before = make_client(), server.live_sessions()
         client.do("connect", mode=mode, command=entry["command"], args=entry["args"], env={
             "PATH": f"{BUILD}:{os.environ['PATH']}", "GLOVEBOX_SERVER": server.url, "GLOVEBOX_TOKEN_FILE": str(server.state / "operator.token")})

@@ -360,11 +360,18 @@ def test_cancel_closes_the_connection_and_nothing_comes_after_it(connect):
     assert sorted(seen.what for seen in server.seen) == ["other", "slow", "slow"]  # the server never sees the notification
 
 
-def test_cancel_in_the_era_with_sessions_is_passed_on(connect):
+@pytest.mark.parametrize("streams", [False, True])
+def test_cancel_in_the_era_with_sessions_is_passed_on(connect, streams):
+    """And what the server still says of it, as it was not fast enough, is not."""
     cancelled = threading.Event()
 
     def answer(seen):
-        if seen.what == "slow":
+        if seen.what == "slow" and streams:
+            seen.stream()
+            assert cancelled.wait(20)
+            seen.event(notification("notifications/progress", progressToken="p", progress=1))
+            seen.event({"jsonrpc": "2.0", "id": seen.id, "result": {"too": "late"}})
+        elif seen.what == "slow":
             assert cancelled.wait(20)
             seen.answer({"too": "late"})
         elif seen.what == "notifications/cancelled":
