@@ -83,6 +83,7 @@ $(B)/session/front/assets.o: CFLAGS += -DACTIONS_JSON='"$(B)/actions.json"' -DSC
 $(B)/session/front/assets.o: $(wildcard display/console/*) $(B)/actions.json $(B)/schemas.json
 
 $(B)/session/replay/html.o: $(wildcard session/replay/report.*)
+$(B)/session/replay/export_page.o: $(wildcard session/replay/export.*)
 
 define PROGRAM
 $(B)/$(1): $(call objs,$(DIRS_$(1))) $(B)/libbase.a

@@ -15,6 +15,7 @@ extern const struct cli_command shot_take;                                      
 extern const struct cli_command act_send;                                          /* act.c */
 extern const struct cli_command run_file;                                          /* run.c */
 extern const struct cli_command replay_journal;                                    /* replay.c */
+extern const struct cli_command export_journal;                                    /* export.c */
 extern const struct cli_command exec_run;                                          /* exec.c */
 extern const struct cli_command image_build, image_ls;                             /* image.c */
 extern const struct cli_command token_make;                                        /* token.c */

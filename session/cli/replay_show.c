@@ -8,6 +8,7 @@
 
 #include "session/base/limits.h"
 #include "session/base/util.h"
+#include "session/cli/fetch.h"
 #include "session/cli/picture.h"
 #include "session/cli/replay.h"
 #include "session/cli/show.h"
@@ -23,49 +24,11 @@ char *replay_name(const char *path)
 	return slash ? util_printf("%.*s", (int)(path + len - slash - 1), slash + 1) : util_printf("%.*s", (int)len, path);
 }
 
-/* What a GET answers, in a file without a name. CLI_DONE also when there is none and it need not be. */
-static int fetch(struct replay *replay, const char *path, bool required, uint64_t max, struct source *out)
-{
-	auto_fd fd = open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	const struct client_request request = {.method = "GET", .path = path, .sink = fd, .sink_max = max};
-	auto_reply reply = {0};
-	struct err e = {0};
-	int status;
-
-	if (fd < 0) {
-		err_set(&e, ERR_BAD_REQUEST, NULL, "no file can be made in /tmp: %s", strerror(errno));
-		return cli_fail(replay->cli, CLI_REFUSED, &e);
-	}
-	if (!required) {
-		if (client_send(&replay->cli->client, &request, &reply, &e) < 0 || (reply.status != 200 && reply.status != 404))
-			return cli_fail(replay->cli, CLI_UNREACHABLE, &e);
-	} else {
-		status = cli_send(replay->cli, &request, &reply);
-		if (status != CLI_DONE)
-			return status == CLI_REFUSED ? CLI_USAGE : status;
-	}
-	return source_of_file(steal_fd(&fd), max, out, &e) < 0 ? cli_fail(replay->cli, CLI_REFUSED, &e) : CLI_DONE;
-}
-
 int replay_fetch(struct replay *replay, const char *id)
 {
-	struct reader_parts parts = {source_none(), source_none(), source_none()};
-	auto_free char *journal = NULL, *recording = NULL;
-	struct err e = {0};
-	int status;
+	int status = fetch_journal(replay->cli, id, &replay->reader);
 
-	if (cli_session_path(id, "/journal", &journal, &e) < 0 || cli_session_path(id, "/recording", &recording, &e) < 0) {
-		err_set(&e, ERR_BAD_REQUEST, NULL, "%s is no folder, no zip and no id of a session", id);
-		return cli_fail(replay->cli, CLI_USAGE, &e);
-	}
-	status = fetch(replay, journal, true, LIMIT_REPLAY_LINES_BYTES, &parts.lines);
-	if (status == CLI_DONE)
-		status = fetch(replay, recording, false, LIMIT_FILE_BYTES, &parts.pictures);
-	if (status == CLI_DONE && reader_read(&parts, &replay->reader, &e) < 0)
-		status = cli_fail(replay->cli, CLI_USAGE, &e);
-	source_finish(&parts.lines);
-	source_finish(&parts.pictures);
-	return status;
+	return status == CLI_REFUSED ? CLI_USAGE : status; /* what is refused here is the journal, before anything was played */
 }
 
 static void show_line(const char *before, const json_t *text)

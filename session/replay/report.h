@@ -46,7 +46,4 @@ void report_html(const struct report *report, FILE *to);
 /* Text for XML 1.0: escaped, and with a mark in place of what it cannot hold (controls, surrogates, U+FFFE, U+FFFF, bytes that are no UTF-8). */
 void report_xml_text(FILE *to, const char *text, size_t len);
 
-/* JSON that can stand in a script element: with <, >, &, U+2028 and U+2029 escaped. The caller's. */
-char *report_script_json(const json_t *value);
-
 #endif

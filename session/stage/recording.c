@@ -84,6 +84,9 @@ static int follow(struct stage *stage, struct display_parts *parts, struct err *
 {
 	struct recording *recording = &stage->recording;
 
+	/* An update that breaks off makes the next one fetch all of the screen. */
+	if (co_cancelled(co_self()) && display_follow_has_news(stage->display, &recording->follower))
+		return err_set(e, ERR_CANCELLED, NULL, "the call was cancelled");
 	if (display_follow_told(stage->display, &recording->follower, parts, e) < 0)
 		return -1;
 	if (parts->n == 0 || parts->whole || !pictures_want_key(recording->pictures))

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "session/base/util.h"
+#include "session/replay/page.h"
 #include "session/replay/report.h"
 
 static char *xml_text(const char *text, size_t len)
@@ -51,7 +52,7 @@ static void test_xml_text(void **state)
 static void test_script_json(void **state)
 {
 	json_auto_t *value = json_pack("{s:s}", "t", "</script><!--&\xe2\x80\xa8\xe2\x80\xa9\xe2\x80\xaa\"\\");
-	auto_free char *text = report_script_json(value);
+	auto_free char *text = page_json(value);
 	json_auto_t *back = json_loads(text, 0, NULL);
 
 	(void)state;
