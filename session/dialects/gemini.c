@@ -271,7 +271,7 @@ static json_t *render(const struct turn *turn, const json_t *body, const json_t 
 
 static int ask_set(enum gemini_set set, const json_t *body, const struct dialect_place *place, json_t **act, struct err *e)
 {
-	struct turn *turn = turn_create();
+	struct turn *turn = turn_create(place);
 	int rc = read_turn(turn, body, set, place->space, e);
 
 	if (rc == 0)
@@ -282,7 +282,7 @@ static int ask_set(enum gemini_set set, const json_t *body, const struct dialect
 
 static json_t *answer_set(enum gemini_set set, const json_t *body, const struct dialect_place *place, const json_t *reply, bool refused)
 {
-	struct turn *turn = turn_create();
+	struct turn *turn = turn_create(place);
 	json_t *answer = read_turn(turn, body, set, place->space, NULL) == 0 ? render(turn, body, reply, refused) : NULL;
 
 	turn_destroy(turn);

@@ -423,7 +423,7 @@ static json_t *render(const struct turn *turn, const json_t *reply, bool refused
 
 static int ask(const json_t *body, const struct dialect_place *place, json_t **act, struct err *e)
 {
-	struct turn *turn = turn_create();
+	struct turn *turn = turn_create(place);
 	int rc = read_turn(turn, body, place, e);
 
 	if (rc == 0)
@@ -434,7 +434,7 @@ static int ask(const json_t *body, const struct dialect_place *place, json_t **a
 
 static json_t *answer(const json_t *body, const struct dialect_place *place, const json_t *reply)
 {
-	struct turn *turn = turn_create();
+	struct turn *turn = turn_create(place);
 	json_t *items = read_turn(turn, body, place, NULL) == 0 ? render(turn, reply, false) : json_array();
 
 	turn_destroy(turn);
@@ -443,7 +443,7 @@ static json_t *answer(const json_t *body, const struct dialect_place *place, con
 
 static json_t *refuse(const json_t *body, const struct dialect_place *place, const json_t *problem)
 {
-	struct turn *turn = turn_create();
+	struct turn *turn = turn_create(place);
 	json_t *items = turn_is_models(problem) && read_turn(turn, body, place, NULL) == 0 ? render(turn, problem, true) : NULL;
 
 	turn_destroy(turn);

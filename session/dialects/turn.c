@@ -12,10 +12,11 @@
 #define NOTCHES_MAX 100 /* of one scroll */
 #define LOOK_MS 3000    /* that wait_settled takes at most on a screen that does not rest */
 
-struct turn *turn_create(void)
+struct turn *turn_create(const struct dialect_place *place)
 {
 	struct turn *turn = util_zalloc(sizeof(*turn));
 
+	turn->place = *place;
 	turn->actions = json_array();
 	return turn;
 }
@@ -138,7 +139,7 @@ void turn_wheel(struct turn *turn, const json_t *fields, double x_notches, doubl
 	/* A way of nothing still ends with the pointer at the place. */
 	if (dx == 0 && dy == 0 && json_object_get(fields, "x"))
 		turn_add(turn, at_place("move", fields, place));
-	while (dx != 0 || dy != 0) {
+	while (!turn->has_fault && (dx != 0 || dy != 0)) {
 		long x = MAX(-NOTCHES_MAX, MIN(dx, NOTCHES_MAX)), y = MAX(-NOTCHES_MAX, MIN(dy, NOTCHES_MAX));
 		json_t *action = at_place("scroll", fields, all);
 
@@ -150,9 +151,12 @@ void turn_wheel(struct turn *turn, const json_t *fields, double x_notches, doubl
 	}
 }
 
+/* A notch moves what is shown by so many pixels of the display, whatever the size of the pictures. */
 void turn_scroll(struct turn *turn, const json_t *fields, double x_px, double y_px)
 {
-	turn_wheel(turn, fields, x_px / LIMIT_NOTCH_PX, y_px / LIMIT_NOTCH_PX);
+	const struct space *space = &turn->place.space, *native = &turn->place.native;
+
+	turn_wheel(turn, fields, x_px / LIMIT_NOTCH_PX * native->width_px / space->width_px, y_px / LIMIT_NOTCH_PX * native->height_px / space->height_px);
 }
 
 json_t *turn_act(struct turn *turn)

@@ -14,7 +14,7 @@
 
 #define TURN_NONE SIZE_MAX
 
-/* One call. `body`, `acknowledged` are borrowed from the request. */
+/* One call. Its body is borrowed from the request. */
 struct turn_call {
 	const json_t *body;
 	size_t first, n;   /* its actions in the act, looks included */
@@ -28,6 +28,7 @@ struct turn_owner {
 };
 
 struct turn {
+	struct dialect_place place;
 	json_t *actions;
 	struct turn_call calls[LIMIT_TURN_CALLS];
 	size_t n_calls;
@@ -52,7 +53,7 @@ struct turn_result {
 };
 
 /* On the heap, since coroutines have small stacks; turn_destroy takes NULL. */
-struct turn *turn_create(void);
+struct turn *turn_create(const struct dialect_place *place);
 void turn_destroy(struct turn *turn);
 
 /* Begins a call; -1 when it is more than `max` (LIMIT_TURN_CALLS at most): then *e is at `path`, the call's. */
@@ -67,7 +68,7 @@ void turn_fault(struct turn *turn, const struct err *e);
 /* The fault of a name that is none: "click_on is not ITEM; near it: click". `names` ends with NULL. */
 void turn_unknown(struct turn *turn, const char *item, const json_t *name, const char *const *names);
 
-/* The wheel for a distance in pixels, to the right and down, at x and y of `fields` if it has these; keys of "hold" are held. */
+/* The wheel for a distance in pixels of the place's space, to the right and down, at x and y of `fields` if it has these; keys of "hold" are held. */
 void turn_scroll(struct turn *turn, const json_t *fields, double x_px, double y_px);
 
 /* The same in notches. */
