@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* links: session/cli */
+/* links: session/cli session/replay */
 /* Command lines read by rows. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* links: session/cli */
+/* links: session/cli session/replay */
 /* Text from a jail on its way to a terminal, and pictures on their way to a file. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* links: session/cli */
+/* links: session/cli session/replay */
 /* Server-sent events taken apart, and the buffer that they are in. */
 #include <setjmp.h>
 #include <stdarg.h>
