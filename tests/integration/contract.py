@@ -3,7 +3,7 @@
 that the document does not say fails when it ends.
 
 Replies may grow, so the document leaves their objects open; here they are closed: a member without a row is a fault. What an action says is held
-against that action's result, each event and line against the one of its name.
+against that action's result, each event and line against the one of its name. A body that was taken must be one that the document allows.
 """
 import copy
 import datetime
@@ -66,8 +66,8 @@ class Contract:
         self.resolver = Resolver(self.strict)
         self.paths = [(re.compile(re.sub(r"\{[^}]*\}", "[^/]*", re.escape(path).replace(r"\{", "{").replace(r"\}", "}")) + "$"), path)
                       for path in document["paths"]]
-        self.results = {name.removesuffix("Action"): schema for name, schema in document["components"]["schemas"].items() if "x-result" in schema}
-        self.result_of = {schema["properties"]["action"]["const"]: schema["x-result"] for schema in self.results.values()}
+        self.action_of = {schema["properties"]["action"]["const"]: schema
+                          for schema in self.strict["components"]["schemas"].values() if "x-result" in schema}
         self.validators = {}
 
     def validator(self, schema):
@@ -96,6 +96,17 @@ class Contract:
 
     # --- bodies
 
+    def request_faults(self, operation, request):
+        """What was taken: the document may not call it wrong. Each action is held against its own schema."""
+        if isinstance(request, (str, bytes)):
+            request = json.loads(request)
+        schema = operation["requestBody"]["content"]["application/json"]["schema"]
+        if schema == {"$ref": PREFIX + "Act"}:
+            for i, action in enumerate(request["actions"]):
+                yield from self.faults(action, self.action_of[action["action"]], f"sent /actions/{i}")
+            request = {**request, "actions": []}
+        yield from self.faults(request, schema, "sent ")
+
     def problem_faults(self, problem, schema=None):
         return self.faults(problem, schema or self.named("Problem"))
 
@@ -106,7 +117,7 @@ class Contract:
         if len(reply["results"]) > len(actions):
             yield "/results: more than there were actions"
         for i, (action, result) in enumerate(zip(actions, reply["results"])):
-            yield from self.faults(result, self.named(self.result_of[action["action"]]), f"/results/{i}")
+            yield from self.faults(result, self.named(self.action_of[action["action"]]["x-result"]), f"/results/{i}")
 
     def line_faults(self, schema, line):
         """A line by the name of its event."""
@@ -151,6 +162,8 @@ class Contract:
             yield f"the status {reply.status} is not in the document: {reply.body[:SHOWN]!r}"
             return
         yield from self.header_faults(said.get("headers", {}), reply.headers)
+        if reply.status < 300 and request and "requestBody" in operation:
+            yield from self.request_faults(operation, request)
         content = said.get("content", {})
         if method == "HEAD" or not (reply.body or content):
             return

@@ -261,5 +261,7 @@ def test_a_problem_a_result_and_an_event_that_are_not_as_the_document_says(sessi
     assert "'missing_field' is not one of" in next(known.reply_faults("POST", target, {}, session.agent.request("POST", target, {})))
     body = {"actions": [{"action": "exec", "argv": ["true"]}]}
     assert "/results/0/: " in next(known.reply_faults("POST", target, body, session.agent.request("POST", target, body)))
+    wrong["components"]["schemas"]["ExecAction"]["properties"]["argv"]["maxItems"] = 0
+    assert "sent /actions/0/argv" in next(contract.Contract(wrong).reply_faults("POST", target, body, session.agent.request("POST", target, body)))
     assert "'reason' was unexpected" in next(known.event_faults("GET", f"{session.path}/stream", "end", {"state": "ended", "reason": "deleted"}))
     assert "not in the document" in next(known.event_faults("GET", f"{session.path}/stream", "begin", {}))
