@@ -23,7 +23,7 @@ class LetsIn:
         host, port = address.split(":")
         self.target = (host, int(port))
         self.token = token
-        self.thread = threading.Thread(target=self.serve)
+        self.thread = threading.Thread(target=self.serve, daemon=True)
         self.thread.start()
         return self
 
@@ -33,7 +33,7 @@ class LetsIn:
                 client, _ = self.listener.accept()
             except OSError:
                 return
-            thread = threading.Thread(target=self.relay, args=(client,))
+            thread = threading.Thread(target=self.relay, args=(client,), daemon=True)
             thread.start()
             self.threads.append(thread)
 

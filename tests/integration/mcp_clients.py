@@ -35,7 +35,7 @@ class Client:
         self.answers = {}
         self.progress = {}
         self.news = queue.Queue()
-        self.thread = threading.Thread(target=self.read)
+        self.thread = threading.Thread(target=self.read, daemon=True)
         self.thread.start()
 
     def read(self):
@@ -93,9 +93,13 @@ class Client:
         self.finish()
 
     def finish(self):
-        if self.process.poll() is None:
-            self.process.stdin.close()
-        self.process.wait(30)
+        self.process.stdin.close()
+        try:
+            self.process.wait(30)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+            raise
         self.thread.join()
         self.process.stdout.close()
 

@@ -38,7 +38,7 @@ class Lines:
                                         stderr=subprocess.PIPE, env=environment, **options)
         self.lines = queue.Queue()
         self.stderr = b""
-        self.readers = [threading.Thread(target=self.read_lines), threading.Thread(target=self.read_stderr)]
+        self.readers = [threading.Thread(target=read, daemon=True) for read in (self.read_lines, self.read_stderr)]
         for reader in self.readers:
             reader.start()
 
@@ -93,3 +93,8 @@ class Lines:
     def close(self, status=0):
         self.process.stdin.close()
         return self.wait(status)
+
+    def kill(self):
+        """Of a test that failed."""
+        self.process.kill()
+        self.process.wait()

@@ -15,7 +15,7 @@ import time
 
 import pytest
 
-from conftest import BUILD, until
+from conftest import BUILD, FAILED, until
 from mcp_lines import LEGACY, META, MODERN, Lines, hello, modern, notification, request
 
 TOKEN = "t" * 40
@@ -107,7 +107,7 @@ class StandIn:
         self.server = Server(("127.0.0.1", port), Handler)
         self.port = self.server.server_address[1]
         self.url = f"http://127.0.0.1:{self.port}"
-        self.thread = threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.02})
+        self.thread = threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
         self.thread.start()
 
     def stop(self):
@@ -120,7 +120,7 @@ class StandIn:
 
 
 @pytest.fixture
-def connect(tmp_path):
+def connect(tmp_path, request):
     """connect(answer, *words): a stand-in that answers so, and a `glovebox mcp` at it."""
     if not (BUILD / "glovebox").exists():
         pytest.fail("build/glovebox is not built")
@@ -136,7 +136,9 @@ def connect(tmp_path):
 
     yield make
     for server, lines in made:
-        if lines.process.poll() is None:
+        if request.node.stash.get(FAILED, False):
+            lines.kill()
+        elif lines.process.poll() is None:
             lines.close()
         server.stop()
         assert server.faults == []
