@@ -279,7 +279,7 @@ static CURLcode perform_again(struct client *client, const struct client_request
 {
 	CURLcode code = perform(client, request, text, reply);
 
-	for (int again = 0; request->key && is_lost(code) && again < RESENDS && !(client->stop && *client->stop); again++) {
+	for (int again = 0; (request->key || request->again) && is_lost(code) && again < RESENDS && !(client->stop && *client->stop); again++) {
 		client_reply_finish(reply);
 		(void)poll(NULL, 0, RESEND_MS << again);
 		code = perform(client, request, text, reply);

@@ -10,6 +10,7 @@
 
 #include <jansson.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -61,6 +62,7 @@ struct client_request {
 	const char *method, *path;
 	const json_t *body; /* or NULL */
 	const char *key;    /* Idempotency-Key: it is sent again, a few times, when an answer is lost; NULL: sent once */
+	bool again;         /* it changes nothing, so it is sent again as with a key */
 	const char *etag;   /* If-None-Match, or NULL */
 	int sink;           /* a file for the body of a 200, at most sink_max bytes, instead of memory; or -1 */
 	uint64_t sink_max;

@@ -35,11 +35,9 @@ static const struct arg_option replay_options[] = {
 	{"update", 0, NULL, false, "accept pictures that differ: the new journal takes the place of JOURNAL when all was played"},
 };
 
-/* The panel's clock, which tells the minute: from the right and the bottom. */
-static const struct {
-	const char *image;
-	int width, height;
-} clocks[] = {{"desktop", 72, 34}, {"office", 72, 34}};
+/* The clock of the panel (images/recipes/desktop), in the right bottom corner. */
+#define CLOCK_WIDTH_PX 72
+#define CLOCK_HEIGHT_PX 34
 
 static int read_env(struct replay *replay, struct err *e)
 {
@@ -127,15 +125,37 @@ static int add_ignored(struct replay *replay, struct err *e)
 	return 0;
 }
 
+static bool is_panel(const json_t *app)
+{
+	return json_is_string(app) && strcmp(json_string_value(app), "panel") == 0;
+}
+
+/* Did the session have the panel? */
+static bool has_panel(const struct plan *plan)
+{
+	const json_t *app, *action;
+	size_t i;
+
+	json_array_foreach(json_object_get(plan->spec, "apps"), i, app)
+		if (is_panel(app))
+			return true;
+	for (size_t step = 0; step < plan->n_steps; step++)
+		json_array_foreach(json_object_get(plan->steps[step].body, "actions"), i, action)
+			if (is_panel(json_object_get(action, "app")))
+				return true;
+	return false;
+}
+
+/* The clock of the panel tells the minute: it does not tick while one looks. */
 static void add_clock(struct replay *replay)
 {
 	struct space native = replay->plan.native;
 
-	for (size_t i = 0; i < ARRAY_LEN(clocks) && !args_get(&replay->cli->args, "clock"); i++)
-		if (strcmp(clocks[i].image, replay->plan.image) == 0 && native.width_px > clocks[i].width && native.height_px > clocks[i].height)
-			json_array_append_new(regions_of(replay->ignore),
-			                      json_pack("{s:i,s:i,s:i,s:i}", "x", native.width_px - clocks[i].width, "y", native.height_px - clocks[i].height,
-			                                "width", clocks[i].width, "height", clocks[i].height));
+	if (args_get(&replay->cli->args, "clock") || !has_panel(&replay->plan) || native.width_px < CLOCK_WIDTH_PX || native.height_px < CLOCK_HEIGHT_PX)
+		return;
+	json_array_append_new(regions_of(replay->ignore),
+	                      json_pack("{s:i,s:i,s:i,s:i}", "x", native.width_px - CLOCK_WIDTH_PX, "y", native.height_px - CLOCK_HEIGHT_PX, "width",
+	                                CLOCK_WIDTH_PX, "height", CLOCK_HEIGHT_PX));
 }
 
 static int read_ignored(struct replay *replay, struct err *e)
@@ -289,7 +309,8 @@ static int api_look(void *arg, struct pixels *shown, bool *changed, struct err *
 {
 	struct replay *replay = arg;
 	auto_free char *path = util_printf("/v1/sessions/%s/screenshot?space=native&format=raw&cursor=false", replay->play.id);
-	const struct client_request request = {.method = "GET", .path = path, .etag = shown->rgb ? replay->etag : NULL, .sink = -1};
+	const struct client_request request = {.method = "GET", .path = path, .again = true,
+	                                       .etag = shown->rgb ? replay->etag : NULL, .sink = -1};
 	auto_reply reply = {0};
 
 	if (client_send(&replay->cli->client, &request, &reply, e) < 0)

@@ -148,9 +148,14 @@ static char *call_title(const struct reader_call *call)
 	return util_strdup(*title ? title : "look");
 }
 
+/* 0x0 for what is no size of a screen. */
 static struct space read_space(const json_t *value)
 {
-	return (struct space){(int)form_int(value, "width", 0), (int)form_int(value, "height", 0)};
+	long width = form_int(value, "width", 0), height = form_int(value, "height", 0);
+
+	if (width < 1 || height < 1 || width > LIMIT_SIDE_MAX_PX || height > LIMIT_SIDE_MAX_PX)
+		return (struct space){0, 0};
+	return (struct space){(int)width, (int)height};
 }
 
 /* Where an action aims at, in native pixels. */
@@ -167,6 +172,23 @@ static void add_points(const json_t *action, struct space space, struct space na
 			continue;
 		json_array_append_new(points, json_pack("{s:i,s:i}", "x", space_map((int)json_integer_value(x), space.width_px, native.width_px), "y",
 		                                        space_map((int)json_integer_value(y), space.height_px, native.height_px)));
+	}
+}
+
+/* What an observation did not count, such as a film, is not compared either: the smallest native rectangles that cover it. */
+static void add_masks(const struct reader_call *call, struct space native, json_t *masks)
+{
+	struct space space = read_space(json_object_get(call->line, "space"));
+	const json_t *mask;
+	size_t i;
+
+	json_array_foreach(json_object_get(json_object_get(call->line, "observe"), "mask"), i, mask) {
+		struct rect rect = space_rect(mask);
+
+		if (rect.x < 0 || rect.y < 0 || rect.width < 1 || rect.height < 1 || rect.x > space.width_px - rect.width || rect.y > space.height_px - rect.height)
+			continue;
+		space_cover_rect(space, native, &rect);
+		json_array_append_new(masks, json_pack("{s:i,s:i,s:i,s:i}", "x", rect.x, "y", rect.y, "width", rect.width, "height", rect.height));
 	}
 }
 
@@ -265,10 +287,13 @@ static int make_step(const struct reader *reader, struct plan *plan, size_t inde
 	struct plan_step *step = &plan->steps[index];
 	const struct reader_call *call = reader_call(reader, index);
 
-	*step = (struct plan_step){.call = call, .expected = json_array(), .points = json_array(), .title = call_title(call),
+	*step = (struct plan_step){.call = call, .expected = json_array(), .points = json_array(), .masks = json_array(), .title = call_title(call),
 	                           .unfinished = is_unfinished(call)};
 	plan->n_steps++;
 	choose_pictures(reader, step, index > 0 ? reader_call(reader, index - 1) : NULL);
+	add_masks(call, plan->native, step->masks);
+	if (index > 0)
+		add_masks(reader_call(reader, index - 1), plan->native, step->masks);
 	return make_body(plan, step, given, index + 1, e);
 }
 
@@ -317,6 +342,7 @@ void plan_finish(struct plan *plan)
 		json_decref(plan->steps[i].body);
 		json_decref(plan->steps[i].expected);
 		json_decref(plan->steps[i].points);
+		json_decref(plan->steps[i].masks);
 		free(plan->steps[i].title);
 	}
 	free(plan->steps);

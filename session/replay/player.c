@@ -92,6 +92,7 @@ static void hide_ignored(const struct step *step, struct hidden *hidden)
 	char number[24];
 
 	(void)snprintf(number, sizeof(number), "%zu", step->number);
+	hide_regions(step->plan->masks, hidden);
 	hide_regions(json_object_get(ignore, "regions"), hidden);
 	hide_regions(json_object_get(json_object_get(ignore, "steps"), number), hidden);
 }

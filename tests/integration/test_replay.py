@@ -13,6 +13,7 @@ import pytest
 from PIL import Image, ImageChops
 
 from conftest import BUILD, TREE, until
+from test_front_kills import front_pid, new_front
 from test_cli import DONE, REFUSED, UNREACHABLE, USAGE, Cli
 
 sys.path.insert(0, str(TREE / "tests"))
@@ -280,6 +281,27 @@ def test_a_clock_that_ticks(cli, tmp_path):
     replay(cli, folder, given=["--env", "TEXT=abd", "--env", "HOUR=12"], status=REFUSED)
 
 
+def test_the_panel_has_a_clock(cli, tmp_path):
+    """Which may show another minute: its corner is left out, unless it is wanted; without a panel nothing is."""
+    for apps, options, regions in ((["panel"], [], [{"x": 1208, "y": 766, "width": 72, "height": 34}]), (["panel"], ["--clock"], None), ([], [], None)):
+        folder = tmp_path / f"{len(apps)}{len(options)}"
+        folder.mkdir()
+        journal = record(cli, folder, {"spec": {"image": "desktop", "apps": apps}, "steps": [{"actions": [{"action": "move", "x": 9, "y": 9}]}]})
+        head, _ = replay(cli, journal, *options, given=[])
+        assert head["ignored"].get("regions") == regions
+
+
+def test_an_editor_of_gtk(cli, tmp_path):
+    """Its caret blinks, its menu is open at the end."""
+    folder = record(cli, tmp_path, {"spec": {"image": "desktop", "apps": ["editor"]}, "steps": [
+        {"actions": [{"action": "click", "x": 700, "y": 450}, {"action": "type", "text": "Dear Ada,\nhow are you?"}], "observe": True},
+        {"actions": [{"action": "key", "keys": "ctrl+a"}, {"action": "key", "keys": "ctrl+c"}, {"action": "key", "keys": "End"},
+                     {"action": "key", "keys": "ctrl+v"}], "observe": True},
+        {"actions": [{"action": "key", "keys": "alt+f"}], "observe": True}]})
+    head, steps = replay(cli, folder, given=[])
+    assert head["verdict"] == "passed" and head["compared"] == 3 and verdicts(steps) == 3 * ["passed"]
+
+
 def test_update_accepts_new_pictures(cli, server, journal, tmp_path):
     (journal / "notes.txt").write_text("mine")
     other = ["--env", "LEFT=140", "--env", "TEXT=Save Cancel", "--env", "STATUS=0"]
@@ -321,6 +343,23 @@ def test_ctrl_c_ends_the_session_and_changes_nothing(cli, server, journal):
     assert process.returncode == 128 + signal.SIGINT
     assert server.live_sessions() == before
     assert {path.name: path.read_bytes() for path in journal.iterdir()} == files
+
+
+def test_a_front_that_dies_meanwhile(cli, server, recorded):
+    """Looks and acts are asked for again; nothing is done twice."""
+    before = server.live_sessions()
+    process = subprocess.Popen([BUILD / "glovebox", "--json", "replay", recorded, *AS_RECORDED], env=cli.environment, stdin=subprocess.DEVNULL,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    made = until(lambda: server.live_sessions() - before)
+    journal = server.state / "journals" / made.pop() / "journal.jsonl"
+    for event in (b'"wait_window"', b'"observation"'):
+        until(lambda: journal.exists() and event in journal.read_bytes(), every_s=0.002)
+        pid = front_pid(server)
+        os.kill(pid, signal.SIGKILL)
+        new_front(server, pid)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == DONE, out + err
+    assert journal.read_bytes().count(b'"event":"intent"') == 5
 
 
 def test_a_server_that_ends_meanwhile(make_server, recorded, tmp_path):

@@ -10,6 +10,7 @@ import pytest
 from PIL import Image
 
 from conftest import BUILD, until
+from test_front_kills import front_pid, new_front
 from test_cli import DONE, REFUSED, UNREACHABLE, USAGE, Cli
 
 
@@ -144,6 +145,25 @@ def test_a_folder_of_pictures_and_the_journal(cli, server, tmp_path):
     assert kept.startswith(saved) and b'"result"' in saved
     assert "data" not in answer["steps"][0]["observation"]["picture"]
     assert json.loads((folder / "session.json").read_text())["id"] == answer["session"]
+
+
+def test_an_answer_that_is_lost_is_asked_for_again(server, tmp_path):
+    """The front dies in the middle of an act: it is done once, and its results come all the same."""
+    cli = Cli(server)
+    file = written(tmp_path, {"spec": {"image": "minimal"}, "steps": [[{"action": "exec", "argv": ["sh", "-c", "echo x >>count; sleep 1.5; cat count"]}]]})
+    before = server.live_sessions()
+    process = subprocess.Popen([BUILD / "glovebox", "--json", "run", file], env=cli.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE)
+    made = until(lambda: server.live_sessions() - before)
+    journal = server.state / "journals" / made.pop() / "journal.jsonl"
+    until(lambda: journal.exists() and b'"intent"' in journal.read_bytes())
+    pid = front_pid(server)
+    os.kill(pid, signal.SIGKILL)
+    new_front(server, pid)
+    out, err = process.communicate(timeout=30)
+    assert process.returncode == DONE, err
+    assert json.loads(out)["steps"][0]["results"][0]["stdout"] == "x\n"
+    assert journal.read_bytes().count(b'"event":"intent"') == 1
 
 
 def test_ctrl_c_ends_the_session_it_made(cli, server, tmp_path):

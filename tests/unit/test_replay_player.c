@@ -299,6 +299,32 @@ static void test_windows_are_mapped(void **state)
 	finish(&played, &fake, reader);
 }
 
+/* What an observation was told not to count is not compared: after its own step and before the next one; in the space of its call, half of native. */
+static void test_masks_of_observations(void **state)
+{
+	static const struct {
+		const char *mask, *verdict;
+	} cases[] = {
+		{"{\"x\":0,\"y\":0,\"width\":32,\"height\":24}", "passed"}, {"{\"x\":0,\"y\":0,\"width\":32,\"height\":23}", "differs"},
+		{"{\"x\":1,\"y\":0,\"width\":32,\"height\":24}", "differs"}, {"{\"x\":-1,\"y\":0,\"width\":33,\"height\":24}", "differs"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct fake fake = as_recorded;
+		struct reader *reader = make_recording(click, "\"ok\":true");
+		json_t *observe = json_object_get(reader_call(reader, 1)->line, "observe");
+		json_t *mask = json_loads(cases[i].mask, 0, NULL);
+		struct played played;
+
+		json_object_set_new(observe, "mask", json_pack("[o]", mask));
+		fake.colours[2] = 0x777777;
+		played = play(reader, &fake, (struct player_options){.tolerance = 2});
+		assert_string_equal(verdict(&played), cases[i].verdict);
+		finish(&played, &fake, reader);
+	}
+}
+
 static void test_regions_of_one_step(void **state)
 {
 	struct fake fake = as_recorded;
@@ -411,7 +437,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_passes), cmocka_unit_test(test_stops_at_the_first_difference), cmocka_unit_test(test_does_not_click_on_another_screen),
-		cmocka_unit_test(test_results), cmocka_unit_test(test_windows_are_mapped), cmocka_unit_test(test_regions_of_one_step),
+		cmocka_unit_test(test_results), cmocka_unit_test(test_windows_are_mapped), cmocka_unit_test(test_masks_of_observations), cmocka_unit_test(test_regions_of_one_step),
 		cmocka_unit_test(test_server_gone), cmocka_unit_test(test_what_cannot_be_replayed), cmocka_unit_test(test_what_is_given),
 	};
 
