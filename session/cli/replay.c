@@ -361,7 +361,7 @@ static bool can_be_accepted(const struct replay *replay)
 	json_array_foreach(replay->report.steps, i, step) {
 		const char *verdict = form_string(step, "verdict", "");
 
-		if (strcmp(verdict, "failed") == 0 || strcmp(verdict, "not_played") == 0 || strcmp(form_string(step, "where", ""), "result") == 0)
+		if (strcmp(verdict, "failed") == 0 || strcmp(verdict, "not_played") == 0 || json_is_true(json_object_get(step, "results_differ")))
 			return false;
 	}
 	return true;

@@ -217,6 +217,8 @@ static void note_look(const struct step *step, const struct look *look)
 
 static void differ(const struct step *step, const char *where, json_t *reason)
 {
+	if (strcmp(where, "result") == 0)
+		set(step, "results_differ", json_true());
 	/* The first difference is the reason; later ones follow from it. */
 	if (json_object_get(step->facts, "where")) {
 		json_decref(reason);
@@ -427,7 +429,7 @@ static int run_step(struct player *player, size_t index, struct err *e)
 	where = form_string(step.facts, "where", NULL);
 	if (rc < 0 || !where || player->options->keep_going)
 		return rc;
-	return player->options->accept && strcmp(where, "result") != 0 ? 0 : 1;
+	return player->options->accept && !json_is_true(json_object_get(step.facts, "results_differ")) ? 0 : 1;
 }
 
 int player_run(const struct player_api *api, const struct player_options *options, struct reader *reader, const struct plan *plan,

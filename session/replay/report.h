@@ -3,7 +3,7 @@
  * What came of a replay, and the forms it is written in.
  *
  * `head` is one object: {"journal","verdict","image","steps","passed","differing","failed","not_played","compared","elapsed_ms","recorded","session",…}. `steps` is a list of objects,
- * one for each recorded call: {"step","seq","time","title","verdict","reason","where","results":[{"action","expected","actual","same"}],"points",
+ * one for each recorded call: {"step","seq","time","title","verdict","reason","where","results_differ","results":[{"action","expected","actual","same"}],"points",
  * "before","expected","actual","difference" (names of pictures),"differing","share","box","hidden":[{"x","y","width","height","why"}],"waited_ms",
  * "elapsed_ms","note"}. A verdict is "passed", "differs", "failed" (the server did not do it) or "not_played".
  * Owner: session/replay. No threads.

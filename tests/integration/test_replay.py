@@ -326,9 +326,11 @@ def test_update_of_a_zip(cli, recorded, tmp_path):
 
 def test_no_update_when_results_differ(cli, journal):
     before = {path.name: path.read_bytes() for path in journal.iterdir()}
-    head, steps = replay(cli, journal, "--update", given=["--env", "LEFT=100", "--env", "TEXT=Save Cancel", "--env", "STATUS=1"], status=REFUSED)
-    assert head["updated"] is False and verdicts(steps)[-1] == "differs"
-    assert {path.name: path.read_bytes() for path in journal.iterdir()} == before
+    for left in ("100", "140"):
+        given = ["--env", f"LEFT={left}", "--env", "TEXT=Save Cancel", "--env", "STATUS=1"]
+        head, steps = replay(cli, journal, "--update", "--wait", "500", given=given, status=REFUSED)
+        assert head["updated"] is False and verdicts(steps)[-1] == "differs" and steps[-1]["results_differ"]
+        assert {path.name: path.read_bytes() for path in journal.iterdir()} == before
 
 
 def test_ctrl_c_ends_the_session_and_changes_nothing(cli, server, journal):

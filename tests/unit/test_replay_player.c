@@ -277,6 +277,23 @@ static void test_results(void **state)
 	}
 }
 
+/* New pictures are accepted, other results are not: it stops there. */
+static void test_accepts_pictures_alone(void **state)
+{
+	struct fake fake = as_recorded;
+	struct reader *reader = make_recording("{\"action\":\"exec\",\"argv\":[\"true\"]}", "\"ok\":true,\"exit_code\":0");
+	struct played played;
+
+	(void)state;
+	fake.colours[1] = 0x123456;
+	fake.answers[1] = "{\"ok\":true,\"results\":[{\"ok\":true,\"exit_code\":1}]}";
+	played = play(reader, &fake, (struct player_options){.accept = true});
+	assert_int_equal(fake.n_acts, 2);
+	assert_string_equal(fact(&played, 0, "where"), "after");
+	assert_string_equal(fact(&played, 1, "where"), "before");
+	finish(&played, &fake, reader);
+}
+
 /* Windows have other ids now: those that a result told are known. */
 static void test_windows_are_mapped(void **state)
 {
@@ -437,7 +454,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_passes), cmocka_unit_test(test_stops_at_the_first_difference), cmocka_unit_test(test_does_not_click_on_another_screen),
-		cmocka_unit_test(test_results), cmocka_unit_test(test_windows_are_mapped), cmocka_unit_test(test_masks_of_observations), cmocka_unit_test(test_regions_of_one_step),
+		cmocka_unit_test(test_results), cmocka_unit_test(test_accepts_pictures_alone), cmocka_unit_test(test_windows_are_mapped), cmocka_unit_test(test_masks_of_observations), cmocka_unit_test(test_regions_of_one_step),
 		cmocka_unit_test(test_server_gone), cmocka_unit_test(test_what_cannot_be_replayed), cmocka_unit_test(test_what_is_given),
 	};
 

@@ -252,6 +252,10 @@ static void test_decode_refuses(void **state)
 	(void)state;
 	assert_int_equal(pixels_decode(png, len, (struct rect){0, 0, 8, 8}, &to, &e), -1);
 	assert_string_equal(e.msg, "a picture cannot be read: its size is not the one in its header");
+	pixels_finish(&to);
+	to = pixels_create(8, 200);
+	assert_int_equal(pixels_decode(png, len, (struct rect){0, 0, 8, 200}, &to, &e), -1);
+	assert_string_equal(e.msg, "a picture cannot be read: its size is not the one in its header");
 	assert_int_equal(pixels_decode("GIF89a", 6, (struct rect){0, 0, 8, 8}, &to, &e), -1);
 	assert_string_equal(e.msg, "a picture cannot be read: it is no PNG");
 	pixels_finish(&to);
@@ -305,6 +309,26 @@ static void test_zip(void **state)
 	assert_int_equal(zip_read(zip, 0, 7, &entry, &e), -1);
 	assert_string_equal(e.msg, "a/journal.jsonl in this zip has 8 bytes; at most 7 are read");
 	zip_close(zip);
+}
+
+/* In memory the content is looked at whole. */
+static void test_zip_sum(void **state)
+{
+	static const char *const names[] = {"x"};
+	static const char *const contents[] = {"content"};
+	struct source file = make_zip(names, contents, 1), entry;
+	char *text;
+	struct zip *zip;
+	struct err e = {0};
+
+	(void)state;
+	assert_int_equal(source_read_all(&file, (size_t)file.len, &text, &e), 0);
+	*strstr(text + 31, "content") = 'C';
+	assert_int_equal(zip_open(source_of_memory(text, (size_t)file.len), &zip, &e), 0);
+	assert_int_equal(zip_read(zip, 0, 100, &entry, &e), -1);
+	assert_string_equal(e.msg, "this zip cannot be read: the sum of an entry is wrong");
+	zip_close(zip);
+	source_finish(&file);
 }
 
 static void test_zip_refuses(void **state)
@@ -413,7 +437,7 @@ int main(void)
 		cmocka_unit_test(test_calls), cmocka_unit_test(test_old_journal), cmocka_unit_test(test_pictures_in_any_order),
 		cmocka_unit_test(test_changed_lines), cmocka_unit_test(test_torn_ends), cmocka_unit_test(test_changed_pictures),
 		cmocka_unit_test(test_sizes_that_lie), cmocka_unit_test(test_decode_refuses), cmocka_unit_test(test_zip),
-		cmocka_unit_test(test_zip_refuses), cmocka_unit_test(test_zip_any_byte), cmocka_unit_test(test_folder),
+		cmocka_unit_test(test_zip_sum), cmocka_unit_test(test_zip_refuses), cmocka_unit_test(test_zip_any_byte), cmocka_unit_test(test_folder),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
