@@ -11,6 +11,7 @@
 #include "session/base/chain.h"
 #include "session/base/limits.h"
 #include "session/base/util.h"
+#include "session/replay/export.h"
 #include "session/replay/plan.h"
 #include "session/replay/zip.h"
 
@@ -46,6 +47,7 @@ static void try_reader(struct reader *reader)
 	struct err e = {.code = ERR_NONE};
 
 	try_pictures(reader);
+	json_decref(export_steps(reader));
 	if (plan_make(reader, &given, true, &plan, &e) == 0) {
 		for (size_t i = 0; i < plan.n_steps; i++)
 			if (!util_utf8_valid(plan.steps[i].title, strlen(plan.steps[i].title)) || strlen(plan.steps[i].title) >= PLAN_TITLE_MAX)
