@@ -60,7 +60,7 @@ def test_before_and_after_are_what_was_seen(server, make_session):
     found, made = checked(server, session)
     assert same(made[of(found, "ready")[0]["after"]], seen[0])
     looks = of(found, "observation")
-    assert [same(made[line["after"]], picture) for line, picture in zip(looks, seen[1:])] == [True, True]
+    assert [same(made[line["after"]], picture) for line, picture in zip(looks, seen[1:3])] == [True, True]
     assert looks[2]["after"] == looks[1]["after"], "a still screen has been kept again"
     calls = of(found, "call")
     assert same(made[calls[1]["before"]], seen[1]) and not same(seen[0], seen[1])
@@ -74,6 +74,17 @@ def test_before_and_after_are_what_was_seen(server, make_session):
     for result, intent in zip(steps[1::2], steps[2::2]):
         if result["request"] == intent["request"]:
             assert intent["before"] == result["after"]
+
+
+def test_what_nobody_has_looked_at(server, make_session):
+    """The journal looks itself, and the pointer, which is in the middle of what has changed, is in no picture."""
+    session = make_session("minimal", apps=["terminal"])
+    session.act({"action": "type", "text": "for i in 1 2 3 4 5; do sleep 0.1; echo $i; done\n"}, {"action": "move", "x": 600, "y": 300},
+                {"action": "wait", "duration_ms": 2000})
+    seen = shot(session)
+    session.end()
+    found, made = checked(server, session)
+    assert same(made[of(found, "result")[-1]["after"]], seen) and not same(made[1], seen)
 
 
 def test_what_a_call_says(server, make_session):
