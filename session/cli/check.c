@@ -10,6 +10,17 @@
 
 static int check_at(const json_t *schema, const json_t *value, char path[ERR_PATH_MAX], struct err *e);
 
+/* A value in an error: a string quoted, others as bounded JSON. */
+static const char *shown(char *out, size_t size, const json_t *value)
+{
+	auto_free char *text = json_is_string(value) ? NULL : json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | JSON_ENSURE_ASCII);
+
+	if (json_is_string(value))
+		return err_quote(out, size, json_string_value(value), json_string_length(value));
+	(void)snprintf(out, size, "%s", text ? text : "this");
+	return out;
+}
+
 static bool is_type(const json_t *value, const char *type)
 {
 	static const struct {
@@ -63,7 +74,7 @@ static int check_limits(const json_t *schema, const json_t *value, const char *p
 static int check_choice(const json_t *schema, const json_t *value, const char *path, struct err *e)
 {
 	const json_t *choices = json_object_get(schema, "enum"), *only = json_object_get(schema, "const"), *choice;
-	auto_free char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT), *wanted = NULL;
+	auto_free char *wanted = NULL;
 	char quoted[80];
 	size_t i;
 
@@ -73,8 +84,8 @@ static int check_choice(const json_t *schema, const json_t *value, const char *p
 	if ((!choices && !only) || (only && json_equal(only, value)))
 		return 0;
 	wanted = json_dumps(choices ? choices : only, JSON_ENCODE_ANY | JSON_COMPACT);
-	return err_set(e, ERR_BAD_FIELD, path, "%s is not allowed here: it must be one of %.160s",
-	               err_quote(quoted, sizeof(quoted), text ? text : "", text ? strlen(text) : 0), wanted ? wanted : "");
+	return err_set(e, ERR_BAD_FIELD, path, "%s is not allowed here: it must be one of %.160s", shown(quoted, sizeof(quoted), value),
+	               wanted ? wanted : "");
 }
 
 static int check_members(const json_t *schema, const json_t *value, char path[ERR_PATH_MAX], struct err *e)
@@ -143,14 +154,10 @@ static int check_any(const json_t *schema, const json_t *value, const char *path
 static int check_at(const json_t *schema, const json_t *value, char path[ERR_PATH_MAX], struct err *e)
 {
 	const char *type = json_string_value(json_object_get(schema, "type"));
-	auto_free char *text = NULL;
 	char quoted[80];
 
-	if (type && !is_type(value, type)) {
-		text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
-		return err_set(e, ERR_BAD_FIELD, path, "%s is not allowed here: it must be of type %s",
-		               err_quote(quoted, sizeof(quoted), text ? text : "", text ? strlen(text) : 0), type);
-	}
+	if (type && !is_type(value, type))
+		return err_set(e, ERR_BAD_FIELD, path, "%s is not allowed here: it must be of type %s", shown(quoted, sizeof(quoted), value), type);
 	if (check_choice(schema, value, path, e) < 0 || check_limits(schema, value, path, e) < 0 || check_any(schema, value, path, e) < 0)
 		return -1;
 	if (json_is_object(value) && check_members(schema, value, path, e) < 0)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* replay: a recorded session, played again on a fresh one and compared step by step. */
-#include <errno.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "session/base/json.h"
@@ -221,6 +221,18 @@ static int check_size(const struct replay *replay, const json_t *display, const 
 	               native.height_px, whose, width, height);
 }
 
+/* A folder for the new journal, which is not that of the old one. */
+static int make_output(const struct replay *replay, const char *folder, struct err *e)
+{
+	struct stat made, old;
+
+	if (play_make_folder(folder, e) < 0)
+		return -1;
+	if (stat(folder, &made) == 0 && stat(replay->cli->args.words[0], &old) == 0 && made.st_dev == old.st_dev && made.st_ino == old.st_ino)
+		return err_set(e, ERR_BAD_REQUEST, NULL, "--output is the recording itself; --update puts a new one in its place");
+	return 0;
+}
+
 /* Everything that can be known before the server is asked. */
 static int prepare(struct replay *replay, struct err *e)
 {
@@ -231,7 +243,7 @@ static int prepare(struct replay *replay, struct err *e)
 	if (plan_make(replay->reader, &given, args_get(args, "broken"), &replay->plan, e) < 0 || merge_spec(replay, e) < 0 ||
 	    check_size(replay, json_object_get(replay->plan.spec, "display"), "the spec", e) < 0 || read_ignored(replay, e) < 0)
 		return -1;
-	return folder ? play_make_folder(folder, e) : 0;
+	return folder ? make_output(replay, folder, e) : 0;
 }
 
 /* The image of the recording: by its name if it is the same still, or else by its hash. */

@@ -184,6 +184,12 @@ def test_wrong_usage(cli, recorded, options, words):
     assert words in cli.run("replay", recorded, *AS_RECORDED, *options, status=USAGE).stderr.decode()
 
 
+def test_the_recording_is_not_written_over(cli, journal):
+    before = {path.name: path.read_bytes() for path in journal.iterdir()}
+    assert "--update" in cli.run("replay", journal, *AS_RECORDED, "-o", f"{journal}/../journal", status=USAGE).stderr.decode()
+    assert {path.name: path.read_bytes() for path in journal.iterdir()} == before
+
+
 def test_journals_that_are_refused(cli, server, journal, tmp_path):
     assert "no folder, no zip" in cli.run("replay", tmp_path / "missing", status=USAGE).stderr.decode()
     cli.run("replay", "s" + "a" * 15, status=USAGE)
