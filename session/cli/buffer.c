@@ -13,12 +13,13 @@ const char *buffer_text(const struct buffer *buffer)
 
 void buffer_add(struct buffer *buffer, const char *bytes, size_t len)
 {
-	if (buffer->start > 0 && buffer->start + buffer->len + len + 1 > buffer->size) {
+	/* What is moved was paid for by what was taken away before it: else a large buffer that is nearly full would be moved each time. */
+	if (buffer->start >= buffer->len && buffer->start + buffer->len + len + 1 > buffer->size) {
 		memmove(buffer->data, buffer->data + buffer->start, buffer->len);
 		buffer->start = 0;
 	}
-	if (buffer->len + len + 1 > buffer->size) {
-		buffer->size = (buffer->len + len + 1) * 2;
+	if (buffer->start + buffer->len + len + 1 > buffer->size) {
+		buffer->size = (buffer->start + buffer->len + len + 1) * 2;
 		buffer->data = util_realloc(buffer->data, buffer->size);
 	}
 	memcpy(buffer->data + buffer->start + buffer->len, bytes, len);

@@ -240,8 +240,9 @@ def test_headers_of_the_stateless_era(connect, name, said):
     lines.ask(modern(1, "tools/call", name=name))
     lines.ask(modern(2, "resources/read", uri=name))
     lines.ask(modern(3, "tools/list"))
+    lines.ask(request(4, "server/discover"))  # the server is to say what is missing
     assert [(seen.headers["MCP-Protocol-Version"], seen.headers["Mcp-Method"], seen.headers["Mcp-Name"]) for seen in server.seen] == [
-        (MODERN, "tools/call", said), (MODERN, "resources/read", said), (MODERN, "tools/list", None)]
+        (MODERN, "tools/call", said), (MODERN, "resources/read", said), (MODERN, "tools/list", None), (None, "server/discover", None)]
     assert server.seen[0].headers["X"] is None
 
 
@@ -322,6 +323,29 @@ def test_many_requests_at_a_time(connect):
     lines.send(*(modern(i, "tools/call", name="go") for i in range(40)))
     got = {message["id"]: message["result"] for message in (lines.next() for _ in range(40))}
     assert got == {i: {"picture": picture} if i == 7 else {"is": i} for i in range(40)}
+
+
+def test_a_client_that_reads_late_gets_all(connect, tmp_path):
+    """More than is kept for it, and than any pipe takes: the rest waits in the server meanwhile."""
+    answered = []
+
+    def answer(seen):
+        seen.answer({"text": "x" * 6000000})
+        answered.append(seen.id)
+
+    server, lines = connect(answer)
+    lines.close()
+    process = subprocess.Popen([BUILD / "glovebox", "mcp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                               env={"GLOVEBOX_SERVER": server.url, "GLOVEBOX_TOKEN_FILE": str(tmp_path / "token")})
+    process.stdin.write(b"".join(json.dumps(modern(i, "any")).encode() + b"\n" for i in range(16)))
+    process.stdin.flush()
+    until(lambda: len(answered) >= 10)
+    got = [json.loads(process.stdout.readline()) for _ in range(16)]
+    assert sorted(message["id"] for message in got) == list(range(16))
+    assert {len(message["result"]["text"]) for message in got} == {6000000}
+    process.stdin.close()
+    assert process.wait(20) == 0
+    process.stdout.close()
 
 
 def test_more_requests_than_may_run_are_refused(connect):
