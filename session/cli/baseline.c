@@ -10,9 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "session/base/limits.h"
 #include "session/base/util.h"
-#include "session/replay/zip.h"
+#include "session/replay/export.h"
 
 static const char *const files[] = {"journal.jsonl", "pictures", "session.json"};
 
@@ -72,21 +71,31 @@ static int replace_folder(const char *made, const char *path, struct err *e)
 	return 0;
 }
 
-static int add_file(struct zip_writer *writer, const char *folder, const char *name, struct err *e)
+/* The folder in an archive: the archive's name without its end, or "journal" if that has other signs than a name of ours. */
+static char *folder_name(const char *path)
 {
-	auto_free char *path = util_printf("%s/%s", folder, name);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	struct source source;
+	static const char signs[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_";
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	size_t len = strspn(name, signs);
+
+	return len > 0 && strcmp(name + len, ".zip") == 0 ? util_printf("%.*s", (int)len, name) : util_strdup("journal");
+}
+
+/* The archive that `glovebox export` would make of the folder. */
+static int write_zip(const char *made, const char *path, int fd, struct err *e)
+{
+	auto_free char *name = folder_name(path);
+	struct zip_writer *writer;
+	struct export_count count = {0};
+	struct reader *reader;
 	int rc;
 
-	if (fd < 0 && errno == ENOENT)
-		return 0;
-	if (fd < 0)
-		return refuse(e, path);
-	if (source_of_file(fd, LIMIT_FILE_BYTES, &source, e) < 0)
+	if (reader_open(made, &reader, e) < 0)
 		return -1;
-	rc = zip_writer_add(writer, name, &source, e);
-	source_finish(&source);
+	writer = zip_writer_create(fd);
+	rc = export_page(reader, name, writer, &count, e) == 0 ? zip_writer_finish(writer, e) : -1;
+	zip_writer_destroy(writer);
+	reader_close(reader);
 	return rc;
 }
 
@@ -94,18 +103,12 @@ static int replace_zip(const char *made, const char *path, struct err *e)
 {
 	auto_free char *file = util_printf("%s.XXXXXX", path);
 	auto_fd fd = mkostemp(file, O_CLOEXEC);
-	struct zip_writer *writer;
 	struct stat st;
-	int rc = 0;
+	int rc;
 
 	if (fd < 0)
 		return refuse(e, path);
-	writer = zip_writer_create(fd);
-	for (size_t i = 0; rc == 0 && i < ARRAY_LEN(files); i++)
-		rc = add_file(writer, made, files[i], e);
-	if (rc == 0)
-		rc = zip_writer_finish(writer, e);
-	zip_writer_destroy(writer);
+	rc = write_zip(made, path, fd, e);
 	if (rc == 0 && ((stat(path, &st) == 0 && fchmod(fd, st.st_mode & 0777) < 0) || fsync(fd) < 0 || rename(file, path) < 0))
 		rc = refuse(e, path);
 	if (rc < 0)

@@ -6,7 +6,7 @@
 #include "session/cli/play.h"
 
 /*
- * Puts the journal of the session that was played in place of the one at `path`: a folder, whose other files stay, or a zip. The old one is there whole until
+ * Puts the journal of the session that was played in place of the one at `path`: a folder, whose other files stay, or a zip, as `glovebox export` makes it. The old one is there whole until
  * the new one is. ERR_BAD_REQUEST: it could not be had or written; the old one is as it was.
  */
 int baseline_replace(struct play *play, const char *path, struct err *e);

@@ -89,6 +89,8 @@ def test_the_same_as_zip_and_from_the_server(cli, recorded, tmp_path):
     for inside in ("", "folder/"):
         head, steps = replay(cli, zipped(recorded, tmp_path / "one.zip", inside))
         assert head["verdict"] == "passed" and verdicts(steps) == 4 * ["passed"] and head["journal"] == "one.zip"
+    cli.run("export", recorded, "-o", tmp_path / "exported.zip")
+    assert replay(cli, tmp_path / "exported.zip")[0]["verdict"] == "passed"
     session = json.loads((recorded / "session.json").read_text())["id"]
     head, steps = replay(cli, session)
     assert head["verdict"] == "passed" and verdicts(steps) == 4 * ["passed"]
@@ -103,6 +105,19 @@ def test_readme(cli, tmp_path):
     assert done.stdout.splitlines()[-1] == "passed: 2 steps, 2 passed; 2 compared by picture"
     assert ElementTree.parse(tmp_path / "result.xml").getroot().get("failures") == "0"
     assert "<title>Replay of hello</title>" in (tmp_path / "result.html").read_text()
+
+
+def test_a_session_that_a_model_drove(cli, server, make_session):
+    """What came in another vendor's form is replayed as what it did."""
+    session = make_session("minimal", apps=["terminal"])
+    for number, actions in enumerate((
+            [{"type": "click", "button": "left", "x": 300, "y": 300}, {"type": "type", "text": "echo hi"}, {"type": "keypress", "keys": ["ENTER"]}],
+            [{"type": "screenshot"}], [{"type": "type", "text": "echo ho"}, {"type": "keypress", "keys": ["ENTER"]}])):
+        session.agent.call("POST", f"{session.path}/computer", {"type": "computer_call", "call_id": f"c{number}", "status": "completed", "actions": actions})
+    session.end()
+    head, steps = replay(cli, session.id, given=[])
+    assert verdicts(steps) == 3 * ["passed"] and head["compared"] == 3
+    assert steps[0]["title"] == 'click 300, 300 button="left"; type "echo hi"; key ["ENTER"]'
 
 
 DIVERGENCES = {
@@ -326,7 +341,7 @@ def test_update_of_a_zip(cli, recorded, tmp_path):
     other = ["--env", "LEFT=100", "--env", "TEXT=Sawe Cancel", "--env", "STATUS=0"]
     assert replay(cli, path, "--update", "--wait", "300", given=other)[0]["updated"]
     assert [path.name for path in tmp_path.iterdir()] == ["one.zip"]
-    assert zipfile.ZipFile(path).testzip() is None
+    assert zipfile.ZipFile(path).testzip() is None and "one/index.html" in zipfile.ZipFile(path).namelist()
     assert replay(cli, path, given=other)[0]["verdict"] == "passed"
 
 
