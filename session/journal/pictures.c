@@ -17,6 +17,7 @@
 #include "session/base/util.h"
 
 #define SALT_BYTES 16
+#define KEY_TIMES 4 /* a whole picture costs time, and who reads one starts at the one before it */
 
 struct pictures {
 	int fd;
@@ -59,7 +60,7 @@ void pictures_destroy(struct pictures *pictures)
 
 bool pictures_want_key(const struct pictures *pictures)
 {
-	return pictures->last == 0 || pictures->last - pictures->key >= LIMIT_PICTURES_APART - 1 || pictures->since_bytes > pictures->key_bytes;
+	return pictures->last == 0 || pictures->last - pictures->key >= LIMIT_PICTURES_APART - 1 || pictures->since_bytes > KEY_TIMES * pictures->key_bytes;
 }
 
 static json_t *parts_of(const struct picture *picture)

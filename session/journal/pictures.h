@@ -7,7 +7,7 @@
  *
  * P counts from 1 without gaps. With "base" null it is a keyframe, one part that is the whole picture; else its parts are drawn over the picture
  * before it, B = P - 1. Pixels are those of the display, without the pointer. A keyframe comes at least every LIMIT_PICTURES_APART pictures, and when the
- * parts since the last one have more bytes than it has. A last record that is not whole is none. The digest that the journal's lines have of a
+ * parts since the last one have more than four times its bytes. A last record that is not whole is none. The digest that the journal's lines have of a
  * picture is the SHA-256, in hex, of its salt (16 random bytes), the header without its newline, and the parts.
  *
  * After a write that failed, or LIMIT_PICTURES_BYTES, nothing more is written. Owner: the stage. One thread.

@@ -131,7 +131,7 @@ static void test_keyframes(void **state)
 	assert_true(pictures_want_key(f->pictures));
 	assert_int_equal(add(f, true, 100, &number, digest, NULL), 0);
 	assert_int_equal(number, LIMIT_PICTURES_APART + 1);
-	assert_int_equal(add(f, false, 100, &number, digest, NULL), 0);
+	assert_int_equal(add(f, false, 400, &number, digest, NULL), 0);
 	assert_false(pictures_want_key(f->pictures));
 	assert_int_equal(add(f, false, 1, &number, digest, NULL), 0);
 	assert_true(pictures_want_key(f->pictures));
