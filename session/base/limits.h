@@ -118,8 +118,10 @@
 #define LIMIT_ENDED_MS 3600000                /* for so long */
 #define LIMIT_MCP_ID_BYTES 1024               /* id of a request of MCP, a string */
 #define LIMIT_MCP_BATCH 32                    /* messages in one body, where its revision has batches */
+#define LIMIT_MCP_BATCHES 8                   /* such bodies at work at once: their answers are in memory until the last of them */
 #define LIMIT_MCP_PARAMS 8                    /* Mcp-Param-… header fields of a request */
-#define LIMIT_MCP_SESSIONS 4096               /* of legacy clients, of all tokens */
+#define LIMIT_MCP_CAPS_BYTES 4096             /* what a legacy client says that it can, kept with its session */
+#define LIMIT_MCP_SESSIONS 1024               /* of legacy clients, of all tokens */
 #define LIMIT_MCP_SESSIONS_OF_TOKEN 64        /* and of one */
 #define LIMIT_MCP_RUNS 512                    /* requests of MCP at work at once */
 #define LIMIT_MCP_REPLY_BYTES (20 * 1024 * 1024) /* one answer of MCP; a stage's, and what it is wrapped in */

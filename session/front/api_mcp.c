@@ -15,8 +15,6 @@
 #include "session/mcp/methods.h"
 #include "session/mcp/more.h"
 
-#define LIMIT_CAPS_BYTES 4096 /* what a client says that it can, kept with its session */
-
 /* What becomes of one message. */
 struct outcome {
 	int status;
@@ -59,8 +57,8 @@ static int begin_session(struct post *post, const struct mcp_call *call, const j
 
 	if (post->in_batch)
 		return mcp_refuse(e, MCP_INVALID, false, NULL, "initialize must be alone in its body");
-	if (caps && (!json_is_object(caps) || json_text_len(caps) > LIMIT_CAPS_BYTES))
-		return mcp_refuse(e, MCP_BAD_PARAMS, false, NULL, "capabilities must be an object of at most %d bytes", LIMIT_CAPS_BYTES);
+	if (caps && (!json_is_object(caps) || json_text_len(caps) > LIMIT_MCP_CAPS_BYTES))
+		return mcp_refuse(e, MCP_BAD_PARAMS, false, NULL, "capabilities must be an object of at most %d bytes", LIMIT_MCP_CAPS_BYTES);
 	session = mcp_sessions_begin(post->mcp->sessions, post->request->who.name,
 	                             revision_find(json_string_value(json_object_get(result, "protocolVersion"))), caps, util_now_ms());
 	reply_header(&post->request->reply, "Mcp-Session-Id", session->id);
@@ -103,12 +101,12 @@ static int start_run(struct post *post, const struct mcp_call *call, json_t *mes
 		return -1;
 	if (!is_more && !(tool = tools_find(&view, call, post->head, &arguments, e)))
 		return -1;
-	run = mcp_run_create(post->mcp, call, message, post->caps);
+	run = tool ? mcp_run_create_tool(post->mcp, call, tool, arguments) : mcp_run_create(post->mcp, call, message, post->caps);
 	run->who = post->request->who;
 	(void)snprintf(run->request_id, sizeof(run->request_id), "%s", post->request->id);
 	run->takes_events = !post->in_batch && accept_events(&post->request->head.accept);
-	run->tool = tool;
-	run->arguments = arguments;
+	run->takes_json = accept_json(&post->request->head.accept);
+	run->is_whole = post->in_batch;
 	mcp_run_start(run);
 	out->run = run;
 	return 0;
@@ -231,8 +229,9 @@ static void keep_born(struct request *request, struct mcp_run *run)
 static void reply_run(struct request *request, struct mcp_run *run)
 {
 	if (run->reader) {
-		reply_flow(&request->reply, MCP_EVENTS, steal_ptr(&run->reader));
-		reply_header(&request->reply, "X-Accel-Buffering", "no");
+		reply_flow(&request->reply, run->type, steal_ptr(&run->reader));
+		if (strcmp(run->type, MCP_EVENTS) == 0)
+			reply_header(&request->reply, "X-Accel-Buffering", "no");
 	} else if (run->answer) {
 		keep_born(request, run);
 		reply_answer(request, run->status, steal_ptr(&run->answer), run->answer_len);
@@ -258,6 +257,7 @@ static int wait_run(struct mcp_run *run, struct err *e)
 	return 0;
 }
 
+/* The message is taken: what runs has kept what it needs of it. */
 static int answer_one(struct post *post, json_t *message, struct err *e)
 {
 	struct request *request = post->request;
@@ -265,6 +265,7 @@ static int answer_one(struct post *post, json_t *message, struct err *e)
 	int rc = 0;
 
 	take_message(post, message, &out);
+	json_decref(message);
 	if (out.run) {
 		rc = wait_run(out.run, e);
 		if (rc == 0)
@@ -294,9 +295,10 @@ static void add_answer(struct answers *all, const char *text, size_t len)
 	all->text[all->len] = '\0';
 }
 
-/* One message of several, to its end: those that act do so in their order. */
-static int answer_next(struct post *post, json_t *message, struct answers *all, struct err *e)
+/* One message of several, to its end: those that act do so in their order. It is taken as text, which is a fraction of what it is as a value. */
+static int answer_next(struct post *post, const char *text, struct answers *all, struct err *e)
 {
+	json_auto_t *message = json_loads(text, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
 	struct outcome out = {0};
 	int rc = 0;
 
@@ -308,6 +310,8 @@ static int answer_next(struct post *post, json_t *message, struct answers *all, 
 	} else {
 		take_message(post, message, &out);
 	}
+	json_decref(message);
+	message = NULL;
 	if (out.run) {
 		rc = wait_run(out.run, e);
 		if (rc == 0 && out.run->answer)
@@ -328,38 +332,58 @@ static int check_batch(const struct post *post, const json_t *body, struct mcp_e
 		return -1;
 	if (json_array_size(body) == 0 || json_array_size(body) > LIMIT_MCP_BATCH)
 		return mcp_refuse(e, MCP_INVALID, false, NULL, "a batch has 1 to %d messages", LIMIT_MCP_BATCH);
+	if (post->mcp->n_batches >= LIMIT_MCP_BATCHES)
+		return mcp_refuse(e, MCP_BUSY, false, NULL, "%d batches are at work already; try again later", LIMIT_MCP_BATCHES);
 	return 0;
 }
 
-static int answer_batch(struct post *post, const json_t *body, struct err *e)
+static void reply_answers(struct request *request, struct answers *all)
 {
-	struct request *request = post->request;
+	if (all->len == 0) {
+		reply_empty(&request->reply, 202);
+		return;
+	}
+	all->text = util_realloc(all->text, all->len + 2);
+	memcpy(all->text + all->len, "]", 2);
+	reply_answer(request, 200, steal_ptr(&all->text), all->len + 1);
+}
+
+/* The body is taken. */
+static int answer_all(struct post *post, json_t *body, struct err *e)
+{
+	size_t n = json_array_size(body);
+	auto_free char **texts = util_zalloc(n * sizeof(*texts));
 	struct answers all = {NULL, 0};
+	int rc = 0;
+
+	for (size_t i = 0; i < n; i++)
+		texts[i] = json_text(json_array_get(body, i), NULL);
+	json_decref(body);
+	post->in_batch = true;
+	post->mcp->n_batches++;
+	for (size_t i = 0; i < n; i++) {
+		if (rc == 0)
+			rc = answer_next(post, texts[i], &all, e);
+		free(texts[i]);
+	}
+	post->mcp->n_batches--;
+	if (rc == 0)
+		reply_answers(post->request, &all);
+	free(all.text);
+	return rc;
+}
+
+static int answer_batch(struct post *post, json_t *body, struct err *e)
+{
 	struct mcp_error refusal = {0};
 	struct outcome out = {0};
-	json_t *message;
-	int rc = 0;
-	size_t i;
 
-	if (check_batch(post, body, &refusal) < 0) {
-		set_error(&out, NULL, &refusal);
-		reply_answer(request, out.status, out.text, out.len);
-		return 0;
-	}
-	post->in_batch = true;
-	json_array_foreach(body, i, message)
-		if (rc == 0)
-			rc = answer_next(post, message, &all, e);
-	if (rc == 0 && all.len > 0) {
-		all.text = util_realloc(all.text, all.len + 2);
-		memcpy(all.text + all.len, "]", 2);
-		reply_answer(request, 200, all.text, all.len + 1);
-		return 0;
-	}
-	free(all.text);
-	if (rc == 0)
-		reply_empty(&request->reply, 202);
-	return rc;
+	if (check_batch(post, body, &refusal) == 0)
+		return answer_all(post, body, e);
+	json_decref(body);
+	set_error(&out, NULL, &refusal);
+	reply_answer(post->request, out.status, out.text, out.len);
+	return 0;
 }
 
 /* --- routes --- */
@@ -403,7 +427,7 @@ int api_mcp(struct request *request, struct err *e)
 {
 	struct post post = {.request = request, .mcp = request->front->mcp, .head = &request->head.mcp};
 	const struct accept *accept = &request->head.accept;
-	json_auto_t *body = NULL;
+	json_t *body = NULL;
 	int rc;
 
 	if (request->body_len == 0)
@@ -412,8 +436,10 @@ int api_mcp(struct request *request, struct err *e)
 		refuse_body(request, e);
 		return 0;
 	}
-	if (wants_answer(body) && !accept_json(accept) && !accept_events(accept))
+	if (wants_answer(body) && !accept_json(accept) && !accept_events(accept)) {
+		json_decref(body);
 		return err_set(e, ERR_NOT_ACCEPTABLE, NULL, "the answer is application/json or text/event-stream, and Accept takes neither");
+	}
 	find_session(&post);
 	rc = json_is_array(body) ? answer_batch(&post, body, e) : answer_one(&post, body, e);
 	json_decref(post.caps);

@@ -9,17 +9,18 @@
 struct flow {
 	char *data; /* data[start..start + len) is not read yet */
 	size_t start, len, size;
-	bool ended, gone; /* the writer's end, the reader's */
-	loop_timer_fn *left, *more;
-	void *left_arg, *more_arg;
+	bool ended, broken, gone; /* the writer's end, that it is none, the reader's */
+	loop_timer_fn *left, *taken, *more;
+	void *arg, *more_arg;
 };
 
-struct flow *flow_create(loop_timer_fn *left, void *arg)
+struct flow *flow_create(loop_timer_fn *left, loop_timer_fn *taken, void *arg)
 {
 	struct flow *flow = util_zalloc(sizeof(*flow));
 
 	flow->left = left;
-	flow->left_arg = arg;
+	flow->taken = taken;
+	flow->arg = arg;
 	return flow;
 }
 
@@ -69,14 +70,24 @@ void flow_end(struct flow *flow)
 	free_unused(flow);
 }
 
+void flow_break(struct flow *flow)
+{
+	flow->broken = true;
+	flow_end(flow);
+}
+
 enum stage_read flow_read(struct flow *flow, char *out, size_t max, size_t *n)
 {
+	if (flow->broken)
+		return STAGE_READ_BROKEN;
 	if (flow->len == 0)
 		return flow->ended ? STAGE_READ_END : STAGE_READ_WAIT;
 	*n = flow->len < max ? flow->len : max;
 	memcpy(out, flow->data + flow->start, *n);
 	flow->start = *n == flow->len ? 0 : flow->start + *n;
 	flow->len -= *n;
+	if (!flow->ended && flow->taken)
+		flow->taken(flow->arg);
 	return STAGE_READ_SOME;
 }
 
@@ -93,6 +104,6 @@ void flow_leave(struct flow *flow)
 	flow->gone = true;
 	flow->more = NULL;
 	if (!flow->ended && flow->left)
-		flow->left(flow->left_arg);
+		flow->left(flow->arg);
 	free_unused(flow);
 }

@@ -13,13 +13,14 @@
 
 struct flow;
 
-/* Both ends are the caller's. `left` is called, once, when the reader goes before flow_end. */
-struct flow *flow_create(loop_timer_fn *left, void *arg);
+/* Both ends are the caller's. `left` is called, once, when the reader goes before flow_end; `taken`, unless NULL, each time it has read. */
+struct flow *flow_create(loop_timer_fn *left, loop_timer_fn *taken, void *arg);
 
 /* The writer's end. */
 void flow_write(struct flow *flow, const void *data, size_t len); /* copied; dropped when the reader has gone */
 size_t flow_waiting(const struct flow *flow);                   /* bytes that are not read yet */
 void flow_end(struct flow *flow);                               /* nothing more comes; the end is given back. NULL is fine */
+void flow_break(struct flow *flow);                             /* the same, and what came is not whole: the reader must break off, too */
 
 /* The reader's end; as stage_reply_read and stage_reply_watch. */
 enum stage_read flow_read(struct flow *flow, char *out, size_t max, size_t *n);

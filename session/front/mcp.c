@@ -14,6 +14,10 @@
 #include "session/mcp/envelope.h"
 #include "session/mcp/more.h"
 
+#define EVENT_BEFORE "event: message\ndata: "
+#define EVENT_AFTER "\n\n"
+#define RELAY_BYTES (32 * 1024)
+
 struct mcp *mcp_create(struct front *front)
 {
 	const struct asset *asset = assets_find("/v1/actions");
@@ -44,11 +48,9 @@ struct tools_view mcp_view(const struct mcp *mcp, const struct identity *who)
 
 static void write_event(struct mcp_run *run, const char *text, size_t len)
 {
-	static const char before[] = "event: message\ndata: ", after[] = "\n\n";
-
-	flow_write(run->flow, before, sizeof(before) - 1);
+	flow_write(run->flow, EVENT_BEFORE, strlen(EVENT_BEFORE));
 	flow_write(run->flow, text, len);
-	flow_write(run->flow, after, sizeof(after) - 1);
+	flow_write(run->flow, EVENT_AFTER, strlen(EVENT_AFTER));
 	run->told_ms = util_now_ms();
 }
 
@@ -57,12 +59,24 @@ static void on_reader_left(void *arg)
 	mcp_run_cancel(arg);
 }
 
+static void on_moved(void *arg)
+{
+	struct mcp_run *run = arg;
+
+	co_signal(&run->moved);
+}
+
+static void open_as(struct mcp_run *run, const char *type)
+{
+	run->type = type;
+	run->flow = run->reader = flow_create(on_reader_left, on_moved, run);
+	co_signal(&run->changed);
+}
+
 void mcp_run_open(struct mcp_run *run)
 {
-	if (run->flow || run->done || run->cancelled)
-		return;
-	run->flow = run->reader = flow_create(on_reader_left, run);
-	co_signal(&run->changed);
+	if (!run->flow && !run->done && !run->cancelled)
+		open_as(run, MCP_EVENTS);
 }
 
 static void send_ahead(struct mcp_call *call, json_t *taken)
@@ -72,13 +86,61 @@ static void send_ahead(struct mcp_call *call, json_t *taken)
 	auto_free char *text = NULL;
 	size_t len;
 
-	if (!run->takes_events || run->cancelled || run->done)
+	/* What is sent by now is the answer. */
+	if (!run->takes_events || run->cancelled || run->done || run->is_answering)
 		return;
 	mcp_run_open(run);
 	if (flow_waiting(run->flow) > LIMIT_MCP_QUEUED_BYTES)
 		return;
 	text = json_text(message, &len);
 	write_event(run, text, len);
+}
+
+/* --- an answer in pieces --- */
+
+/* One piece of the stage's reply (RELAY_BYTES at most) on its way; *more is false at its end. What it waits for is room, or the next piece. */
+static int relay_piece(struct mcp_run *run, struct stage_reply *reply, char *piece, bool *first, bool *more, struct err *e)
+{
+	bool has_room = flow_waiting(run->flow) < RELAY_BYTES;
+	size_t n = 0;
+	enum stage_read found = has_room ? stage_reply_read(reply, piece, RELAY_BYTES, &n) : STAGE_READ_WAIT;
+
+	*more = found != STAGE_READ_END;
+	if (found == STAGE_READ_BROKEN || (found == STAGE_READ_SOME && *first && piece[0] != '{'))
+		return err_set(e, ERR_SESSION_FAILED, NULL, "the session's answer breaks off");
+	if (found == STAGE_READ_WAIT)
+		return co_wait_event(&run->moved, has_room ? util_now_ms() + LIMIT_START_MS : CO_FOREVER, e);
+	envelope_join_lines(piece, n);
+	if (n > 0)
+		flow_write(run->flow, piece + *first, n - *first);
+	*first = *first && n == 0;
+	return 0;
+}
+
+void mcp_run_relay(struct mcp_run *run, struct stage_reply *reply)
+{
+	json_auto_t *members = mcp_result_members(&run->call);
+	size_t len;
+	auto_free char *head = envelope_splice_head(run->call.id, members, true, &len), *piece = util_alloc(RELAY_BYTES);
+	bool first = true, more = true;
+	struct err e;
+
+	if (!run->flow)
+		open_as(run, run->takes_json ? "application/json" : MCP_EVENTS);
+	run->is_answering = true;
+	if (strcmp(run->type, MCP_EVENTS) == 0)
+		flow_write(run->flow, EVENT_BEFORE, strlen(EVENT_BEFORE));
+	flow_write(run->flow, head, len);
+	stage_reply_watch(reply, on_moved, run);
+	while (more)
+		if (relay_piece(run, reply, piece, &first, &more, &e) < 0) {
+			run->is_broken = true;
+			break;
+		}
+	stage_reply_watch(reply, NULL, NULL);
+	flow_write(run->flow, ENVELOPE_SPLICE_TAIL, strlen(ENVELOPE_SPLICE_TAIL));
+	if (strcmp(run->type, MCP_EVENTS) == 0)
+		flow_write(run->flow, EVENT_AFTER, strlen(EVENT_AFTER));
 }
 
 /* --- how far it is --- */
@@ -116,7 +178,7 @@ static void on_tick(void *arg)
 	int64_t now_ms = util_now_ms();
 
 	run->tick = loop_at(run->mcp->front->loop, now_ms + every_ms, on_tick, run);
-	if (now_ms - run->told_ms < every_ms / 2)
+	if (now_ms - run->told_ms < every_ms / 2 || run->is_answering)
 		return;
 	if (run->call.progress_token && run->takes_events)
 		tell(run);
@@ -140,6 +202,48 @@ struct mcp_run *mcp_run_create(struct mcp *mcp, const struct mcp_call *call, jso
 	return run;
 }
 
+/* A session's id that is no text is refused for that, whatever it is. */
+static json_t *needed_arguments(const struct tool *tool, const json_t *arguments)
+{
+	json_t *session = json_object_get(arguments, "session_id");
+
+	if (!(tool->flags & TOOL_STAGE))
+		return json_incref((json_t *)(uintptr_t)arguments);
+	if (session && !json_is_string(session) && !json_is_null(session))
+		return json_pack("{s:b}", "session_id", 0);
+	return json_pack("{s:O*}", "session_id", session);
+}
+
+static char *stage_body(const struct tool *tool, const json_t *arguments, size_t *len)
+{
+	json_auto_t *copy = arguments ? json_copy((json_t *)(uintptr_t)arguments) : json_object();
+	json_auto_t *body = json_pack("{s:s,s:O}", "name", tool->name, "arguments", copy);
+
+	(void)json_object_del(copy, "session_id");
+	return json_text(body, len);
+}
+
+struct mcp_run *mcp_run_create_tool(struct mcp *mcp, const struct mcp_call *call, const struct tool *tool, const json_t *arguments)
+{
+	json_auto_t *message = json_pack("{s:O,s:O*}", "id", (json_t *)(uintptr_t)call->id, "token", (json_t *)(uintptr_t)call->progress_token);
+	struct mcp_run *run;
+
+	if (arguments)
+		(void)json_object_set_new(message, "arguments", needed_arguments(tool, arguments));
+	run = mcp_run_create(mcp, call, message, NULL);
+	run->call.id = json_object_get(message, "id");
+	run->call.progress_token = json_object_get(message, "token");
+	run->call.method = "tools/call";
+	run->call.params = mcp->no_params;
+	run->call.caps = NULL;
+	run->call.log_level = NULL;
+	run->tool = tool;
+	run->arguments = json_object_get(message, "arguments");
+	if (tool->flags & TOOL_STAGE)
+		run->body = stage_body(tool, arguments, &run->body_len);
+	return run;
+}
+
 void mcp_run_unref(struct mcp_run *run)
 {
 	if (--run->refs > 0)
@@ -150,6 +254,7 @@ void mcp_run_unref(struct mcp_run *run)
 	json_decref(run->born.state);
 	json_decref(run->message);
 	json_decref(run->caps);
+	free(run->body);
 	free(run->answer);
 	free(run);
 }
@@ -202,7 +307,7 @@ static void finish(struct mcp_run *run, char *text, size_t len)
 		session_end(run->born.session, "caller_left");
 	if (run->cancelled) {
 		free(text);
-	} else if (run->flow) {
+	} else if (run->flow && text) {
 		write_event(run, text, len);
 		free(text);
 	} else {
@@ -210,7 +315,10 @@ static void finish(struct mcp_run *run, char *text, size_t len)
 		run->answer_len = len;
 	}
 	run->done = true;
-	flow_end(run->flow);
+	if (run->is_broken)
+		flow_break(run->flow);
+	else
+		flow_end(run->flow);
 	run->flow = NULL;
 	co_signal(&run->changed);
 	mcp_run_unref(run);

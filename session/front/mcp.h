@@ -23,7 +23,7 @@ struct mcp {
 	struct mcp_sessions *sessions;
 	json_t *no_params;    /* of requests without any: {} */
 	struct mcp_run *runs; /* at work */
-	size_t n_runs;
+	size_t n_runs, n_batches;
 };
 
 /* From the action document that the front carries. */
@@ -41,11 +41,16 @@ struct mcp_run {
 	struct identity who;
 	char request_id[20];
 	char session[33];           /* its Mcp-Session-Id, "" without one */
-	json_t *message;            /* what call borrows of */
+	json_t *message;            /* what call borrows of: of a tool, what it is needed for alone */
 	json_t *caps;
 	const struct tool *tool;    /* NULL: mcp_more answers */
 	const json_t *arguments;    /* borrowed of message; NULL without any */
+	char *body;                 /* of a tool that the stage answers: its arguments, as they go there */
+	size_t body_len;
 	bool takes_events;          /* the client takes a stream of events */
+	bool takes_json;
+	bool is_whole;              /* its answer is wanted as one text, as in a batch */
+	bool is_answering, is_broken; /* its answer goes out in pieces; they have no end */
 	struct co *co;              /* NULL when it has ended */
 	struct co_event changed;    /* it has ended, or has become a stream */
 	bool cancelled;             /* nothing more goes out */
@@ -53,6 +58,8 @@ struct mcp_run {
 	int status;                 /* of HTTP, unless it is a stream */
 	char *answer;               /* when done, unless it is a stream or was cancelled */
 	size_t answer_len;
+	const char *type;           /* of a stream: MCP_EVENTS, or JSON when it is the answer alone in pieces */
+	struct co_event moved;      /* the reader has taken something, or the stage has sent something */
 	struct flow *flow, *reader; /* of a stream, the writer's end while it runs, and the reader's until somebody takes it */
 	struct loop_timer *tick;
 	int64_t started_ms, step_ms, told_ms;
@@ -66,7 +73,10 @@ struct mcp_run {
  */
 struct mcp_run *mcp_run_create(struct mcp *mcp, const struct mcp_call *call, json_t *message, const json_t *caps);
 
-/* Begins it, when who, request_id, tool and arguments are filled in. */
+/* The same for a tool: of the message, which may be much, it keeps what is needed. */
+struct mcp_run *mcp_run_create_tool(struct mcp *mcp, const struct mcp_call *call, const struct tool *tool, const json_t *arguments);
+
+/* Begins it, when who and request_id are filled in. */
 void mcp_run_start(struct mcp_run *run);
 void mcp_run_cancel(struct mcp_run *run);
 void mcp_run_unref(struct mcp_run *run);
@@ -77,8 +87,11 @@ void mcp_run_open(struct mcp_run *run);
 /* Is a request with this id at work in this legacy session of this token? NULL if not; `session` "" has none. */
 struct mcp_run *mcp_run_find(const struct mcp *mcp, const char *token, const char *session, const json_t *id);
 
-/* In the coroutine of a run with a tool: the text of its answer (malloced, the caller's). */
+/* In the coroutine of a run with a tool: the text of its answer (malloced, the caller's); NULL when it went out by mcp_run_relay. */
 char *mcp_tool_run(struct mcp_run *run, size_t *len);
+
+/* In the coroutine of a run: sends the stage's reply, a JSON object, as the result in pieces. */
+void mcp_run_relay(struct mcp_run *run, struct stage_reply *reply);
 
 /* How far a call of the stage is, as stage_call tells it. */
 void mcp_run_step(void *arg, long done, long total);

@@ -76,26 +76,14 @@ static int find_session(const struct mcp_run *run, struct session **session, str
 
 /* --- tools that the stage answers --- */
 
-/* {"name","arguments"} without session_id, as text. */
-static char *stage_body(const struct mcp_run *run, size_t *len)
-{
-	json_auto_t *arguments = run->arguments ? json_copy((json_t *)(uintptr_t)run->arguments) : json_object();
-	json_auto_t *body = json_pack("{s:s,s:O}", "name", run->tool->name, "arguments", arguments);
-
-	(void)json_object_del(arguments, "session_id");
-	return json_text(body, len);
-}
-
 static int call_stage(struct mcp_run *run, struct session *session, struct stage_reply **reply, struct err *e)
 {
 	json_auto_t *query = json_pack("{s:s}", "dialect", "mcp");
-	size_t len;
-	auto_free char *body = stage_body(run, &len);
 	struct stage_call call = {.name = "computer", .role = role_name(run->who.role), .token = run->who.name, .request_id = run->request_id,
-	                          .query = query, .is_whole = true, .body = body, .body_len = len, .arg = run};
+	                          .query = query, .is_whole = run->is_whole, .body = run->body, .body_len = run->body_len, .arg = run};
 	int rc;
 
-	if (len > LIMIT_BODY_BYTES)
+	if (run->body_len > LIMIT_BODY_BYTES)
 		return err_set(e, ERR_TOO_LARGE, NULL, "the arguments have more than the %d bytes that are allowed", LIMIT_BODY_BYTES);
 	if (calls_check_ready(session, e) < 0)
 		return -1;
@@ -141,7 +129,11 @@ static char *ask_stage(struct mcp_run *run, size_t *len)
 	if (rc < 0)
 		return answer(run, refused(&e), len);
 	metrics_of_stage(run->mcp->front->metrics, stage_reply_counts(reply));
-	text = wrap_reply(run, reply, len);
+	text = NULL;
+	if (stage_reply_left(reply) < 0 && stage_reply_status(reply) == 200)
+		mcp_run_relay(run, reply);
+	else
+		text = wrap_reply(run, reply, len);
 	stage_reply_finish(reply);
 	return text;
 }

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "session/base/limits.h"
 #include "session/base/util.h"
 #include "session/mcp/methods.h"
 
@@ -40,7 +41,8 @@ void mcp_call_read(struct mcp_call *call, const json_t *caps)
 
 	call->caps = call->revision->modern ? json_object_get(meta, MCP_META_CAPABILITIES) : caps;
 	call->log_level = json_string_value(json_object_get(meta, MCP_META_LOG_LEVEL));
-	call->progress_token = json_is_string(token) || json_is_integer(token) ? token : NULL;
+	/* Sent with each notification: one of any length is none. */
+	call->progress_token = (json_is_string(token) && json_string_length(token) <= LIMIT_MCP_ID_BYTES) || json_is_integer(token) ? token : NULL;
 }
 
 json_t *mcp_result_members(const struct mcp_call *call)

@@ -95,8 +95,7 @@ json_t *envelope_notification(const char *method, json_t *params)
 	return json_pack("{s:s,s:s,s:o}", "jsonrpc", "2.0", "method", method, "params", params);
 }
 
-/* A line break between two tokens would end the event that carries the text; within a string there is none. */
-static void join_lines(char *text, size_t len)
+void envelope_join_lines(char *text, size_t len)
 {
 	for (char *at = text; (at = memchr(at, '\n', len - (size_t)(at - text)));)
 		*at = ' ';
@@ -104,27 +103,34 @@ static void join_lines(char *text, size_t len)
 		*at = ' ';
 }
 
-char *envelope_splice(const json_t *id, const json_t *first, const char *text, size_t len, size_t *out_len)
+char *envelope_splice_head(const json_t *id, const json_t *first, bool more, size_t *out_len)
 {
 	json_auto_t *head = envelope_result(id, first ? json_deep_copy(first) : json_object());
-	size_t head_len, at;
-	auto_free char *start = json_text(head, &head_len);
-	bool has_first = json_object_size(first) > 0, has_members = len > 2;
+	size_t len;
+	char *text = json_text(head, &len);
+
+	/* It ends with the brace of its result and its own. */
+	len -= 2;
+	if (json_object_size(first) > 0 && more)
+		text[len++] = ',';
+	*out_len = len;
+	return text;
+}
+
+char *envelope_splice(const json_t *id, const json_t *first, const char *text, size_t len, size_t *out_len)
+{
+	size_t at;
+	auto_free char *head = envelope_splice_head(id, first, len > 2, &at);
 	char *out;
 
 	if (len < 2 || text[0] != '{' || text[len - 1] != '}')
 		return NULL;
-	/* The head ends with the brace of its result and its own. */
-	at = head_len - 2;
-	out = util_alloc(at + 1 + len + 2);
-	memcpy(out, start, at);
-	if (has_first && has_members)
-		out[at++] = ',';
+	out = util_alloc(at + len + sizeof(ENVELOPE_SPLICE_TAIL));
+	memcpy(out, head, at);
 	memcpy(out + at, text + 1, len - 1);
-	join_lines(out + at, len - 1);
+	envelope_join_lines(out + at, len - 1);
 	at += len - 1;
-	out[at++] = '}';
-	out[at] = '\0';
-	*out_len = at;
+	memcpy(out + at, ENVELOPE_SPLICE_TAIL, sizeof(ENVELOPE_SPLICE_TAIL));
+	*out_len = at + sizeof(ENVELOPE_SPLICE_TAIL) - 1;
 	return out;
 }

@@ -41,4 +41,12 @@ json_t *envelope_notification(const char *method, json_t *params);
  */
 char *envelope_splice(const json_t *id, const json_t *first, const char *text, size_t len, size_t *out_len);
 
+/*
+ * The same for a text that comes in pieces: envelope_splice_head is what stands before the text without its first brace, which has more
+ * members (`more`) or none; each piece goes through envelope_join_lines, and the end is ENVELOPE_SPLICE_TAIL.
+ */
+#define ENVELOPE_SPLICE_TAIL "}"
+char *envelope_splice_head(const json_t *id, const json_t *first, bool more, size_t *out_len);
+void envelope_join_lines(char *text, size_t len); /* line breaks, which stand between two tokens, become blanks */
+
 #endif

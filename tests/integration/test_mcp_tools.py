@@ -180,6 +180,37 @@ def test_a_guarded_call(agent):
     assert "stale_target" in agent.fail("computer", {"actions": [{"action": "click", "x": 200, "y": 100}], "seen": seen})
 
 
+@pytest.mark.parametrize("headers, meta, kind", [({}, {}, "application/json"), ({"Accept": "text/event-stream"}, {}, "text/event-stream"),
+                                                 ({}, {"progressToken": 1}, "text/event-stream")], ids=["json", "events", "progress"])
+def test_an_answer_that_goes_out_in_pieces(agent, headers, meta, kind):
+    """A hundred pictures are more than the server keeps of an answer that is on its way."""
+    actions = [action for n in range(100) for action in ({"action": "move", "x": 5 * n, "y": 3 * n}, {"action": "screenshot"})]
+    reply = agent.post(tool("computer", {"actions": actions, "look": False}, **meta), headers)
+    assert (reply.status, reply.type) == (200, kind) and len(reply.body) > 768 * 1024
+    text, *images = reply.result["content"]
+    assert json.loads(text["text"]) == reply.result["structuredContent"] and reply.result["structuredContent"]["done"] == 200
+    pictures = [picture_of(base64.b64decode(block["data"])) for block in images]
+    assert len(pictures) == 100 and len({picture.tobytes() for picture in pictures}) == 100
+
+
+def test_a_large_answer_in_a_batch(agent):
+    actions = [action for n in range(100) for action in ({"action": "move", "x": 5 * n, "y": 3 * n}, {"action": "screenshot"})]
+    reply = agent.post([tool("computer", {"actions": actions, "look": False}, 1), request("ping", id_=2)])
+    assert [message["id"] for message in reply.messages] == [1, 2] and len(reply.messages[0]["result"]["content"]) == 101
+
+
+def test_a_reader_that_stops_reading(session):
+    """Of a large answer: what is not read waits in the session, and the next call is done all the same."""
+    actions = [action for n in range(100) for action in ({"action": "move", "x": 5 * n, "y": 3 * n}, {"action": "screenshot"})]
+    for cut in (False, True):
+        post = Client(session.agent).start(tool("computer", {"actions": actions, "look": False}))
+        assert post.wire.answer(has_body=False).status == 200
+        if cut:
+            post.kill()
+        assert Client(session.agent).call("computer", {"timeout_ms": 20000})["structuredContent"]["ok"] is True
+        post.close()
+
+
 # --- commands and files
 
 
@@ -594,6 +625,36 @@ def test_one_too_many_is_busy(session):
         assert client.post(request("ping")).result == {}
         tell(client, first, message)
         assert sum("isError" not in other.result().result for other in others) == 32
+
+
+def test_what_runs_keeps_what_it_needs(server, session):
+    """A megabyte of members that mean nothing is 30 megabytes as a value: not for as long as a call runs, nor a batch."""
+    junk = "[%s]" % ",".join(["1"] * 500000)
+    wait = '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"computer","arguments":{"actions":[{"action":"wait","duration_ms":60000}]}%s}}'
+    before = resident(server)
+    for text in (wait % ',"_meta":{"x":%s}' % junk, "[%s,%s]" % (wait % "", '{"jsonrpc":"2.0","method":"n","params":{"x":%s}}' % junk)):
+        posts = [Client(session.agent).start(text.encode()) for _ in range(8)]
+        until(lambda: runs(session))
+        assert Client(session.agent).post(request("ping")).result == {}
+        assert resident(server) < before + 100 * 1024 * 1024
+        for post in posts:
+            post.close()
+
+
+def resident(server):
+    """Memory of the front, in bytes."""
+    return float(re.search(r"^process_resident_memory_bytes (\S+)$", server.api.request("GET", "/metrics").body.decode(), re.M)[1])
+
+
+def test_batches_at_once(session):
+    """Their answers are in memory until the last of them: there are few at a time, and the next is told to come later."""
+    batch = [tool("computer", {"actions": [LONG], "look": False}, 1)]
+    posts = [Client(session.agent).start(batch) for _ in range(8)]
+    late = until(lambda: (reply := Client(session.agent).post([request("ping")])).status == 429 and reply)
+    assert late.error["code"] == -32003
+    for post in posts:
+        post.close()
+    until(lambda: Client(session.agent).post([request("ping")]).status == 200)
 
 
 def test_unread_streams_do_not_grow(server, session):

@@ -69,7 +69,7 @@ static void count(void *arg)
 
 static void test_flow(void **state)
 {
-	struct flow *flow = flow_create(count, &n_left);
+	struct flow *flow = flow_create(count, NULL, &n_left);
 	char out[8];
 	size_t n;
 
@@ -97,7 +97,7 @@ static void test_flow(void **state)
 /* The writer hears of a reader that goes, once, and may go on writing. */
 static void test_reader_leaves(void **state)
 {
-	struct flow *flow = flow_create(count, &n_left);
+	struct flow *flow = flow_create(count, NULL, &n_left);
 
 	(void)state;
 	n_left = n_more = 0;
@@ -111,9 +111,28 @@ static void test_reader_leaves(void **state)
 	assert_int_equal(n_more, 0);
 }
 
+/* The writer hears of what is taken, so that it need not keep much; what breaks off has no end. */
+static void test_taken_and_broken(void **state)
+{
+	int n_taken = 0;
+	struct flow *flow = flow_create(NULL, count, &n_taken);
+	char out[4];
+	size_t n;
+
+	(void)state;
+	flow_write(flow, "abcdef", 6);
+	assert_int_equal(flow_read(flow, out, sizeof(out), &n), STAGE_READ_SOME);
+	assert_int_equal(n_taken, 1);
+	flow_break(flow);
+	assert_int_equal(flow_read(flow, out, sizeof(out), &n), STAGE_READ_BROKEN);
+	assert_int_equal(n_taken, 1);
+	flow_leave(flow);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_accept), cmocka_unit_test(test_flow), cmocka_unit_test(test_reader_leaves)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_accept), cmocka_unit_test(test_flow), cmocka_unit_test(test_reader_leaves),
+	                                   cmocka_unit_test(test_taken_and_broken)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
