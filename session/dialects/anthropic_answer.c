@@ -5,6 +5,7 @@
 
 #include "session/base/util.h"
 #include "session/dialects/anthropic.h"
+#include "session/dialects/why.h"
 
 #define NOT_EXECUTED "Not executed: an earlier computer action in this turn failed."
 #define NO_PICTURE "This screenshot was sent before and is not kept: take another one."
@@ -151,19 +152,11 @@ json_t *anthropic_answer(const struct anthropic_tool *tool, const json_t *body, 
 	return finish(turn.form, list);
 }
 
-/* What can be refused on account of what the model has decided: it may decide again. */
-static bool is_for_the_model(const json_t *problem)
-{
-	enum err_code code = err_from_wire(form_string(problem, "code", ""));
-
-	return code == ERR_STALE_TARGET || code == ERR_STALE_EPOCH || code == ERR_STALE_EPISODE;
-}
-
 json_t *anthropic_refuse(const struct anthropic_tool *tool, const json_t *body, const struct dialect_place *session, const json_t *problem)
 {
 	json_auto_t *reply = NULL;
 
-	if (!is_for_the_model(problem))
+	if (!why_is_models(problem))
 		return NULL;
 	reply = json_pack("{s:b,s:[{s:b,s:O}]}", "ok", 0, "results", "ok", 0, "error", problem);
 	return anthropic_answer(tool, body, session, reply);

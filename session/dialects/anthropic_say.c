@@ -5,6 +5,7 @@
 
 #include "session/base/util.h"
 #include "session/dialects/anthropic.h"
+#include "session/dialects/why.h"
 
 #define FIELD_CHARS 4096 /* the vendor's limit of one text */
 #define NAME_CHARS 200   /* of a name that is told back, as in the SDK */
@@ -103,40 +104,13 @@ char *anthropic_acknowledge(const struct anthropic_action *action, const json_t 
 	return line;
 }
 
-/*
- * Why an action failed, in a fixed phrase: the error's own text may hold what the screen shows, or what is the operator's. Codes that are not
- * here are of what the model wrote, and their texts are about that alone.
- */
-static const struct {
-	enum err_code code;
-	const char *phrase;
-} phrases[] = {
-	{ERR_CONFLICT, "The action is not possible now: a mouse button or key is held already."},
-	{ERR_CANCELLED, "The action was cancelled before it was done."},
-	{ERR_PAUSED, "The action was stopped: the desktop is paused."},
-	{ERR_TIMEOUT, "The time limit was reached before this action was done."},
-	{ERR_STALE_TARGET, "Not done: the screen near the target has changed since the last screenshot. Take a new screenshot and decide again."},
-	{ERR_STALE_EPOCH, "Not done: somebody else has used the desktop since the last screenshot. Take a new screenshot and decide again."},
-	{ERR_STALE_EPISODE, "Not done: the desktop was reset since the last screenshot. Take a new screenshot and decide again."},
-	{ERR_TOO_LARGE, "The screenshots of this turn are too large together: ask for fewer of them."},
-	{ERR_JOURNAL_FULL, "The action was not done: the desktop takes no more actions."},
-	{ERR_GONE, "The action was not done: the desktop is gone."},
-	{ERR_INPUT_LOST, "The action could not be delivered to the desktop."},
-	{ERR_X_SILENT, "The desktop did not answer."},
-	{ERR_INTERNAL, "The action failed."},
-};
-
-static bool is_of_the_model(enum err_code code)
+static char *bad_input(const struct anthropic_tool *tool, const struct anthropic_call *call, const json_t *error)
 {
-	return code == ERR_BAD_FIELD || code == ERR_UNKNOWN_FIELD || code == ERR_MISSING_FIELD || code == ERR_UNKNOWN_ACTION || code == ERR_UNKNOWN_KEY;
-}
-
-static char *bad_input(const struct anthropic_tool *tool, const struct anthropic_call *call, enum err_code code, const char *detail)
-{
-	auto_free char *line = anthropic_one_line(detail, strlen(detail), FIELD_CHARS / 2);
+	const char *why = why_text(error);
+	auto_free char *line = anthropic_one_line(why, strlen(why), FIELD_CHARS / 2);
 	auto_free char *name = NULL;
 
-	if (!tool->is_toolset || code == ERR_UNKNOWN_ACTION)
+	if (!tool->is_toolset || err_from_wire(form_string(error, "code", "")) == ERR_UNKNOWN_ACTION)
 		return util_strdup(line);
 	name = anthropic_name(call->name, call->name_len);
 	return util_printf("invalid input for computer member '%s': %s", name, line);
@@ -144,12 +118,5 @@ static char *bad_input(const struct anthropic_tool *tool, const struct anthropic
 
 char *anthropic_explain(const struct anthropic_tool *tool, const struct anthropic_call *call, const json_t *error)
 {
-	enum err_code code = err_from_wire(form_string(error, "code", ""));
-
-	if (is_of_the_model(code))
-		return bad_input(tool, call, code, form_string(error, "detail", ""));
-	for (size_t i = 0; i < ARRAY_LEN(phrases); i++)
-		if (phrases[i].code == code)
-			return util_strdup(phrases[i].phrase);
-	return util_strdup("The action failed.");
+	return why_is_input(error) ? bad_input(tool, call, error) : util_printf("%s.", why_text(error));
 }

@@ -14,6 +14,7 @@
 
 #include "session/base/util.h"
 #include "session/dialects/rows.h"
+#include "session/dialects/why.h"
 
 /* The API wants an address with each result, and a desktop has none. */
 #define SCREEN_URL "glovebox://desktop"
@@ -301,7 +302,7 @@ static json_t *answer(const json_t *body, const struct dialect_place *place, con
 
 static json_t *refuse(const json_t *body, const struct dialect_place *place, const json_t *problem)
 {
-	return turn_is_models(problem) ? answer_set(GEMINI_DESKTOP, body, place, problem, true) : NULL;
+	return why_is_models(problem) ? answer_set(GEMINI_DESKTOP, body, place, problem, true) : NULL;
 }
 
 static int ask_legacy(const json_t *body, const struct dialect_place *place, json_t **act, struct err *e)
@@ -316,7 +317,7 @@ static json_t *answer_legacy(const json_t *body, const struct dialect_place *pla
 
 static json_t *refuse_legacy(const json_t *body, const struct dialect_place *place, const json_t *problem)
 {
-	return turn_is_models(problem) ? answer_set(GEMINI_LEGACY, body, place, problem, true) : NULL;
+	return why_is_models(problem) ? answer_set(GEMINI_LEGACY, body, place, problem, true) : NULL;
 }
 
 /* ---- whose body it is ---- */

@@ -13,6 +13,7 @@
 
 #include "session/base/util.h"
 #include "session/dialects/turn.h"
+#include "session/dialects/why.h"
 
 #define WAIT_MS 2000 /* of the action `wait`, which has no time of its own */
 #define CHECKS_MAX 32
@@ -444,7 +445,7 @@ static json_t *answer(const json_t *body, const struct dialect_place *place, con
 static json_t *refuse(const json_t *body, const struct dialect_place *place, const json_t *problem)
 {
 	struct turn *turn = turn_create(place);
-	json_t *items = turn_is_models(problem) && read_turn(turn, body, place, NULL) == 0 ? render(turn, problem, true) : NULL;
+	json_t *items = why_is_models(problem) && read_turn(turn, body, place, NULL) == 0 ? render(turn, problem, true) : NULL;
 
 	turn_destroy(turn);
 	return items;

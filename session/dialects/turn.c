@@ -8,6 +8,7 @@
 
 #include "session/base/near.h"
 #include "session/base/util.h"
+#include "session/dialects/why.h"
 
 #define NOTCHES_MAX 100 /* of one scroll */
 #define LOOK_MS 3000    /* that wait_settled takes at most on a screen that does not rest */
@@ -216,7 +217,7 @@ struct turn_result turn_result(const struct turn *turn, size_t i, const json_t *
 	struct turn_result result = ended(turn, i, at);
 
 	if (result.end == TURN_FAILED)
-		result.detail = form_string(json_object_get(json_array_get(results, at), "error"), "detail", "it failed");
+		result.detail = why_text(json_object_get(json_array_get(results, at), "error"));
 	result.picture = result.end == TURN_DONE ? picture_after(&turn->calls[i], reply) : picture_of(json_object_get(reply, "observation"));
 	return result;
 }
@@ -238,21 +239,9 @@ struct turn_result turn_refused(const struct turn *turn, size_t i, const json_t 
 	if (result.end == TURN_DONE)
 		result.end = TURN_NOT_DONE; /* what comes before the fault was not done either */
 	if (result.end == TURN_FAILED)
-		result.detail = form_string(problem, "detail", "it was refused");
+		result.detail = why_text(problem);
 	result.picture = picture_of(json_object_get(problem, "observation"));
 	return result;
-}
-
-bool turn_is_models(const json_t *problem)
-{
-	static const enum err_code codes[] = {ERR_BAD_FIELD, ERR_UNKNOWN_FIELD, ERR_MISSING_FIELD, ERR_UNKNOWN_ACTION, ERR_UNKNOWN_KEY,
-	                                      ERR_STALE_TARGET};
-	enum err_code code = err_from_wire(form_string(problem, "code", ""));
-
-	for (size_t i = 0; i < ARRAY_LEN(codes); i++)
-		if (codes[i] == code)
-			return true;
-	return false;
 }
 
 const char *turn_media_type(const json_t *picture)

@@ -48,7 +48,7 @@ enum turn_end {
 struct turn_result {
 	enum turn_end end;
 	size_t item;           /* of the call, that failed */
-	const char *detail;    /* why; borrowed from the reply or the problem */
+	const char *detail;    /* why_text of it; borrowed from the reply or the problem */
 	const json_t *picture; /* {"format","data",…} after it, borrowed; NULL: none */
 };
 
@@ -80,9 +80,6 @@ json_t *turn_act(struct turn *turn);
 /* What became of call `i`, by the reply of the act, or by the problem with which it was refused. */
 struct turn_result turn_result(const struct turn *turn, size_t i, const json_t *reply);
 struct turn_result turn_refused(const struct turn *turn, size_t i, const json_t *problem);
-
-/* True if the problem is the model's to mend: of the code, as the refusals of forms, names and keys have it. */
-bool turn_is_models(const json_t *problem);
 
 /* "image/png" of a picture. */
 const char *turn_media_type(const json_t *picture);

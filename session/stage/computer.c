@@ -13,6 +13,7 @@
 #include "session/base/problem.h"
 #include "session/base/util.h"
 #include "session/dialects/dialect.h"
+#include "session/dialects/why.h"
 #include "session/stage/batch.h"
 #include "session/stage/keyed.h"
 #include "session/stage/observe.h"
@@ -30,7 +31,7 @@ struct computer {
 /* A reply without a picture, such as one that is sent again, or what is said of a model's fault, for a dialect that needs one. */
 static bool lacks_picture(const struct computer *computer, const struct call *call, int status, const json_t *value)
 {
-	bool is_models = status == 200 || status == err_info(ERR_BAD_FIELD)->status;
+	bool is_models = status == 200 || why_is_models(value);
 	const json_t *observation = json_object_get(value, "observation");
 
 	return computer->dialect->needs_picture && call->connection && is_models && !json_is_object(json_object_get(observation, "picture")) &&

@@ -2,7 +2,7 @@
 /* links: session/dialects session/mcp session/stage session/journal display input apps */
 /*
  * All dialects. The input is JSON: a body, or {"body","reply"} as in tests/dialects, or a list of these. Whatever it is, an act that is asked is one of ours but for
- * its actions, the same each time; and what is answered is JSON whose errors are text that a vendor takes.
+ * its actions, the same each time; and what is answered is JSON whose errors are text that a vendor takes, and hold nothing but what is the model's.
  */
 #include "tests/fuzz/fuzz.h"
 
@@ -15,10 +15,12 @@
 #include "session/base/limits.h"
 #include "session/base/util.h"
 #include "session/dialects/dialect.h"
+#include "session/dialects/why.h"
 #include "session/stage/batch.h"
 #include "session/stage/rows.h"
 
 #define ERROR_CHARS 4096
+#define OPERATORS "/var/lib/secret" /* stands in errors that are not about what the model wrote */
 
 static const struct dialect_place places[] = {{{1280, 800}, {1280, 800}}, {{640, 400}, {1920, 1080}}, {{4096, 2160}, {4096, 2160}}, {{1, 1}, {64, 64}}};
 
@@ -105,13 +107,18 @@ static void answer(const struct dialect *dialect, const json_t *body, const stru
 	auto_free char *text = told ? json_dumps(told, JSON_COMPACT | JSON_ENCODE_ANY) : NULL;
 
 	insist(text != NULL, dialect, "an answer is no JSON");
+	insist(dialect->passes || !strstr(text, OPERATORS), dialect, "an error says what is not the model's to know");
 	insist(json_equal(told, again), dialect, "an answer is not the same twice");
 	check_answer(dialect, told);
 }
 
 static json_t *bad_result(enum err_code code)
 {
-	return json_pack("{s:b,s:{s:s,s:s}}", "ok", 0, "error", "code", err_info(code)->wire, "detail", "a detail");
+	json_t *error = json_pack("{s:s,s:s}", "code", err_info(code)->wire, "detail", "a detail");
+
+	if (!why_is_input(error))
+		(void)json_object_set_new(error, "detail", json_string(OPERATORS));
+	return json_pack("{s:b,s:o}", "ok", 0, "error", error);
 }
 
 /* The act's actions go well up to this one, which fails, if it is one of them. */
