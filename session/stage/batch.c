@@ -208,16 +208,13 @@ static void read_actions(struct batch *batch, const struct action_set *sets, siz
 	}
 }
 
-int batch_read(struct batch *batch, const char *body, size_t len, const struct action_set *sets, size_t n_sets, struct space space,
-              struct space native, struct faults *faults)
+int batch_take(struct batch *batch, json_t *body, const struct action_set *sets, size_t n_sets, struct space space, struct space native,
+               struct faults *faults)
 {
 	size_t before = faults->n;
 
-	batch->body = NULL;
+	batch->body = body;
 	batch->n_steps = 0;
-	if (json_parse(body, len, &batch->body, faults_next(faults)) < 0)
-		return -1;
-	faults->n = before;
 	if (check_envelope(batch, space, native, faults))
 		read_actions(batch, sets, n_sets, native, faults);
 	if (faults->n == before) {
@@ -226,6 +223,18 @@ int batch_read(struct batch *batch, const char *body, size_t len, const struct a
 	}
 	batch_free(batch);
 	return -1;
+}
+
+int batch_read(struct batch *batch, const char *body, size_t len, const struct action_set *sets, size_t n_sets, struct space space,
+              struct space native, struct faults *faults)
+{
+	size_t before = faults->n;
+	json_t *value;
+
+	if (json_parse(body, len, &value, faults_next(faults)) < 0)
+		return -1;
+	faults->n = before;
+	return batch_take(batch, value, sets, n_sets, space, native, faults);
 }
 
 void batch_free(struct batch *batch)

@@ -35,6 +35,10 @@ struct batch {
  */
 int batch_read(struct batch *batch, const char *body, size_t len, const struct action_set *sets, size_t n_sets, struct space space,
               struct space native, struct faults *faults);
+
+/* The same of an object (taken) that is there already. */
+int batch_take(struct batch *batch, json_t *body, const struct action_set *sets, size_t n_sets, struct space space, struct space native,
+               struct faults *faults);
 void batch_free(struct batch *batch);
 
 /* A copy of an action's fields with the coordinates mapped from one space to another; the caller's reference. */

@@ -114,13 +114,11 @@ static void cut(json_t *actions, size_t n)
 }
 
 /* What the rows of the actions find in the list. */
-static int check_act(const struct stage *stage, const json_t *act, struct err *e)
+static int check_act(const struct stage *stage, json_t *act, struct err *e)
 {
 	struct batch *batch = util_zalloc(sizeof(*batch));
 	struct faults faults = {.list = e, .max = 1};
-	size_t len;
-	auto_free char *text = json_text(act, &len);
-	int rc = batch_read(batch, text, len, stage->sets, stage->n_sets, stage->space, stage->ends.native, &faults);
+	int rc = batch_take(batch, json_incref(act), stage->sets, stage->n_sets, stage->space, stage->ends.native, &faults);
 
 	if (rc == 0)
 		batch_free(batch);
