@@ -2,5 +2,5 @@
 // The session that a test made, as the adapters have it.
 import {Session} from "./glovebox/glovebox.mjs";
 
-const {server, token, id, space} = JSON.parse(process.env.TEST_SESSION);
-export const session = new Session(server, token, {id, space});
+const {server, token, ...known} = JSON.parse(process.env.TEST_SESSION);
+export const session = new Session(server, token, known);

@@ -47,7 +47,7 @@ class StandIn:
 
     def on(self, session, program, **env):
         """The same, on a session of the test's."""
-        known = {"server": session.api.url, "token": session.tokens["agent"], "id": session.id, "space": session.answer["space"]}
+        known = {"server": session.api.url, "token": session.tokens["agent"], **{name: session.answer[name] for name in ("id", "space", "display")}}
         return self.run(program, TEST_SESSION=json.dumps(known), **env)
 
     def requests(self):

@@ -203,31 +203,38 @@ def test_claude_every_member(server, stand_in):
     session.end()
 
 
-# Each action of OpenAI's, and what it is in the session's journal.
+# Each action of OpenAI's, and what it is in the session's journal. The display has twice the pixels of the picture each way.
+HALF = {"width": 640, "height": 400}
 ACTIONS = [
-    ({"type": "click", "button": "wheel", "x": 800, "y": 780, "keys": None}, {"action": "click", "x": 800, "y": 780, "button": "middle"}),
-    ({"type": "click", "button": "left", "x": 300, "y": 200, "keys": ["CTRL", "SHIFT"]},
-     {"action": "click", "x": 300, "y": 200, "button": "left", "hold": ["CTRL", "SHIFT"]}),
-    ({"type": "double_click", "x": 320, "y": 230, "keys": []}, {"action": "click", "x": 320, "y": 230, "count": 2}),
-    ({"type": "drag", "path": [{"x": 300, "y": 200}, {"x": 330, "y": 210}, {"x": 340, "y": 260}]}, {"action": "drag", "path": [[300, 200], [330, 210], [340, 260]]}),
-    ({"type": "move", "x": 310, "y": 220}, {"action": "move", "x": 310, "y": 220}),
-    ({"type": "scroll", "x": 300, "y": 200, "scroll_x": -30, "scroll_y": 260}, {"action": "scroll", "x": 300, "y": 200, "dx": -1, "dy": 3}),
+    ({"type": "click", "button": "wheel", "x": 400, "y": 390, "keys": None}, {"action": "click", "x": 400, "y": 390, "button": "middle"}),
+    ({"type": "click", "button": "left", "x": 150, "y": 100, "keys": ["CTRL", "SHIFT"]},
+     {"action": "click", "x": 150, "y": 100, "button": "left", "hold": ["CTRL", "SHIFT"]}),
+    ({"type": "double_click", "x": 160, "y": 115, "keys": []}, {"action": "click", "x": 160, "y": 115, "count": 2}),
+    ({"type": "drag", "path": [{"x": 150, "y": 100}, {"x": 165, "y": 105}, {"x": 170, "y": 130}]}, {"action": "drag", "path": [[150, 100], [165, 105], [170, 130]]}),
+    ({"type": "move", "x": 155, "y": 110}, {"action": "move", "x": 155, "y": 110}),
+    ({"type": "move", "x": 156, "y": 110, "keys": ["SHIFT"]}, {"action": "key_down", "keys": ["SHIFT"]}, {"action": "move", "x": 156, "y": 110},
+     {"action": "key_up", "keys": ["SHIFT"]}),
+    ({"type": "scroll", "x": 150, "y": 100, "scroll_x": -15, "scroll_y": 130}, {"action": "scroll", "x": 150, "y": 100, "dx": -1, "dy": 3}),
+    ({"type": "scroll", "x": 150, "y": 100, "scroll_x": 1, "scroll_y": -6000}, {"action": "scroll", "x": 150, "y": 100, "dx": 1, "dy": -100},
+     {"action": "scroll", "x": 150, "y": 100, "dx": 0, "dy": -20}),
+    ({"type": "scroll", "x": 151, "y": 101, "scroll_x": 0, "scroll_y": 0}, {"action": "move", "x": 151, "y": 101}),
     ({"type": "keypress", "keys": ["SHIFT", "A"]}, {"action": "key", "keys": ["SHIFT", "A"]}),
     ({"type": "type", "text": "b"}, {"action": "type", "text": "b"}),
     ({"type": "wait"}, {"action": "wait", "duration_ms": 2000}),
-    ({"type": "screenshot"}, None),
+    ({"type": "screenshot"},),
 ]
 
 
 @pytest.mark.parametrize("vendor", [OpenAi, OpenAiAgents], ids=["openai", "openai-agents"])
 def test_openai_every_action(vendor, server, stand_in):
     """Agents' methods have no keys to be held, so there are none."""
-    session = server.api.new(image="minimal", apps=["terminal"])
-    model = stand_in(vendor, vendor.turn(*(given for given, _ in ACTIONS)))
+    session = server.api.new(image="minimal", apps=["terminal"], space=HALF)
+    model = stand_in(vendor, vendor.turn(*(given for given, *_ in ACTIONS)))
     well(model.on(session, vendor.program))
     lines = journal(session)
-    wanted = [dict(action) for _, action in ACTIONS if action]
+    wanted = [dict(action) for _, *actions in ACTIONS for action in actions]
     if vendor is OpenAiAgents:
+        wanted = [action for action in wanted if action["action"] not in ("key_down", "key_up")]
         for action in wanted:
             action.pop("hold", None)
     assert [line["action"] for line in lines if line["event"] == "intent"] == wanted

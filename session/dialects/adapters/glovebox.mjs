@@ -35,9 +35,9 @@ async function request(server, token, method, path, body, signal) {
 }
 
 export class Session {
-  // A session that exists, by a token of it.
-  constructor(server, token, {id, space}) {
-    Object.assign(this, {server, token, id, space});
+  // A session that exists, by a token of it. Pictures have the size `space`; that of the screen is `display`.
+  constructor(server, token, {id, space, display = space}) {
+    Object.assign(this, {server, token, id, space, display});
     this.path = `/v1/sessions/${id}`;
   }
 

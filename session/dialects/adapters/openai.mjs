@@ -6,25 +6,46 @@
 // The SDK asks for one action after the other and a picture at the end; it stops at an action that throws. A harness that has a loop of
 // its own posts the whole turn with session.computer(response) instead, which is one call.
 
-// A distance in pixels as notches of the wheel: at least one, unless it is none.
-const notches = (px) => Math.sign(px) * Math.min(100, Math.max(1, Math.round(Math.abs(px) / 100))) || 0;
+const NOTCH_PX = 100; // of the display
+const MOST_NOTCHES = 100; // of one action
+
 const hold = (keys) => (keys?.length ? {hold: keys} : {});
+
+// A distance on the picture as whole notches of the wheel: at least one, unless it is none.
+const notches = (px, scale) => Math.sign(px) * Math.max(px ? 1 : 0, Math.round(Math.abs(px) * scale / NOTCH_PX));
+
+function move({x, y, keys}) {
+  const held = keys?.length ? (action) => [{action, keys}] : () => [];
+  return [...held("key_down"), {action: "move", x, y}, ...held("key_up")];
+}
+
+// A way of nothing still ends with the pointer at the place.
+function scroll({x, y, scroll_x, scroll_y, keys}, {space, display}) {
+  let left = [notches(scroll_x, display.width / space.width), notches(scroll_y, display.height / space.height)];
+  const actions = [];
+  while (left.some(Boolean)) {
+    const [dx, dy] = left.map((n) => Math.max(-MOST_NOTCHES, Math.min(n, MOST_NOTCHES)));
+    actions.push({action: "scroll", x, y, dx, dy, ...hold(keys)});
+    left = [left[0] - dx, left[1] - dy];
+  }
+  return actions.length > 0 ? actions : move({x, y});
+}
 
 // The wire's actions as Glovebox's.
 const ACTIONS = {
-  click: ({x, y, button, keys}) => ({action: "click", x, y, button: button === "wheel" ? "middle" : button, ...hold(keys)}),
-  double_click: ({x, y, keys}) => ({action: "click", x, y, count: 2, ...hold(keys)}),
-  drag: ({path, keys}) => ({action: "drag", path: path.map(({x, y}) => [x, y]), ...hold(keys)}),
-  keypress: ({keys}) => ({action: "key", keys}),
-  move: ({x, y}) => ({action: "move", x, y}),
-  scroll: ({x, y, scroll_x, scroll_y, keys}) => ({action: "scroll", x, y, dx: notches(scroll_x), dy: notches(scroll_y), ...hold(keys)}),
-  type: ({text}) => ({action: "type", text}),
-  wait: () => ({action: "wait", duration_ms: 2000}),
+  click: ({x, y, button, keys}) => [{action: "click", x, y, button: button === "wheel" ? "middle" : button, ...hold(keys)}],
+  double_click: ({x, y, keys}) => [{action: "click", x, y, count: 2, ...hold(keys)}],
+  drag: ({path, keys}) => [{action: "drag", path: path.map(({x, y}) => [x, y]), ...hold(keys)}],
+  keypress: ({keys}) => [{action: "key", keys}],
+  move,
+  scroll,
+  type: ({text}) => [{action: "type", text}],
+  wait: () => [{action: "wait", duration_ms: 2000}],
 };
 
 // Does an action of the wire's; throws what became of it if it failed.
 export async function perform(session, action, signal) {
-  await session.act([ACTIONS[action.type](action)], {signal});
+  await session.act(ACTIONS[action.type](action, session), {signal});
 }
 
 // The methods that ComputerToolset calls.
