@@ -101,10 +101,10 @@ char *anthropic_explain(const struct anthropic_tool *tool, const struct anthropi
 /* A toolset's pictures are refused when they are too large, and nobody tells the model a size: it gets those that fit. The older tools are told one. */
 struct dialect_place anthropic_place(const struct anthropic_tool *tool, const struct dialect_place *session);
 
-/* A turn and its answer: the functions of a dialect but for the tool. */
-bool anthropic_is(const struct anthropic_tool *tool, const json_t *body);
-int anthropic_ask(const struct anthropic_tool *tool, const json_t *body, const struct dialect_place *place, json_t **act, struct err *e);
-json_t *anthropic_answer(const struct anthropic_tool *tool, const json_t *body, const struct dialect_place *place, const json_t *reply);
-json_t *anthropic_refuse(const struct anthropic_tool *tool, const json_t *body, const struct dialect_place *place, const json_t *problem);
+/* A turn and its answer: the functions of a dialect, whose own is the struct anthropic_tool. */
+bool anthropic_is(const struct dialect *dialect, const json_t *body);
+int anthropic_ask(const struct dialect *dialect, const json_t *body, const struct dialect_place *place, json_t **act, struct err *e);
+json_t *anthropic_answer(const struct dialect *dialect, const json_t *body, const struct dialect_place *place, const json_t *reply);
+json_t *anthropic_refuse(const struct dialect *dialect, const json_t *body, const struct dialect_place *place, const json_t *problem);
 
 #endif

@@ -139,8 +139,9 @@ static json_t *finish(enum anthropic_form form, json_t *list)
 	return one;
 }
 
-json_t *anthropic_answer(const struct anthropic_tool *tool, const json_t *body, const struct dialect_place *session, const json_t *reply)
+json_t *anthropic_answer(const struct dialect *dialect, const json_t *body, const struct dialect_place *session, const json_t *reply)
 {
+	const struct anthropic_tool *tool = dialect->own;
 	struct anthropic_turn turn = anthropic_turn_read(tool, body);
 	struct telling t = {.tool = tool, .place = anthropic_place(tool, session), .results = json_object_get(reply, "results"),
 	                    .observation = json_object_get(reply, "observation")};
@@ -152,12 +153,12 @@ json_t *anthropic_answer(const struct anthropic_tool *tool, const json_t *body, 
 	return finish(turn.form, list);
 }
 
-json_t *anthropic_refuse(const struct anthropic_tool *tool, const json_t *body, const struct dialect_place *session, const json_t *problem)
+json_t *anthropic_refuse(const struct dialect *dialect, const json_t *body, const struct dialect_place *session, const json_t *problem)
 {
 	json_auto_t *reply = NULL;
 
 	if (!why_is_models(problem))
 		return NULL;
 	reply = json_pack("{s:b,s:[{s:b,s:O}]}", "ok", 0, "results", "ok", 0, "error", problem);
-	return anthropic_answer(tool, body, session, reply);
+	return anthropic_answer(dialect, body, session, reply);
 }

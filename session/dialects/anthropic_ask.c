@@ -97,8 +97,9 @@ struct dialect_place anthropic_place(const struct anthropic_tool *tool, const st
 	return place;
 }
 
-int anthropic_ask(const struct anthropic_tool *tool, const json_t *body, const struct dialect_place *session, json_t **act, struct err *e)
+int anthropic_ask(const struct dialect *dialect, const json_t *body, const struct dialect_place *session, json_t **act, struct err *e)
 {
+	const struct anthropic_tool *tool = dialect->own;
 	const struct dialect_place place = anthropic_place(tool, session);
 	struct anthropic_turn turn = anthropic_turn_read(tool, body);
 	struct asking asking = {.actions = NULL};

@@ -81,8 +81,9 @@ void anthropic_turn_finish(struct anthropic_turn *turn)
 	free(turn->calls);
 }
 
-bool anthropic_is(const struct anthropic_tool *tool, const json_t *body)
+bool anthropic_is(const struct dialect *dialect, const json_t *body)
 {
+	const struct anthropic_tool *tool = dialect->own;
 	struct anthropic_turn turn = anthropic_turn_read(tool, body);
 	bool found = !tool->is_toolset && turn.n > 0;
 

@@ -24,8 +24,11 @@ struct dialect {
 	const char *name; /* of ?dialect=NAME */
 	const char *doc;  /* one line */
 
+	/* For its functions, which may be those of several rows: each is given its row. */
+	const void *own;
+
 	/* Recognises a body by its shape; NULL: it must be named. */
-	bool (*is)(const json_t *body);
+	bool (*is)(const struct dialect *dialect, const json_t *body);
 
 	/*
 	 * What happens to a list with a model's fault in it. False: nothing of it is done, and `refuse` is asked. True: the actions before the
@@ -44,19 +47,19 @@ struct dialect {
 	 * The body of an act (design of POST …/act) in *act, the caller's reference. A fault of the model is put into the list in the place of its
 	 * action by dialect_fault; what stands behind it is never looked at. -1 with *e is a fault of the harness.
 	 */
-	int (*ask)(const json_t *body, const struct dialect_place *place, json_t **act, struct err *e);
+	int (*ask)(const struct dialect *dialect, const json_t *body, const struct dialect_place *place, json_t **act, struct err *e);
 
 	/*
 	 * Their JSON for the reply of that act (ok or not); the caller's reference. The results are those of the act's actions, as many as were
 	 * begun. What is sent again under an Idempotency-Key may come without its pictures: `"picture": null` where one was.
 	 */
-	json_t *(*answer)(const json_t *body, const struct dialect_place *place, const json_t *reply);
+	json_t *(*answer)(const struct dialect *dialect, const json_t *body, const struct dialect_place *place, const json_t *reply);
 
 	/*
 	 * Their JSON for an act that was refused with this problem object, so that nothing happened; the caller's reference. NULL, also as the
 	 * function: the problem is the harness's to see, as it is.
 	 */
-	json_t *(*refuse)(const json_t *body, const struct dialect_place *place, const json_t *problem);
+	json_t *(*refuse)(const struct dialect *dialect, const json_t *body, const struct dialect_place *place, const json_t *problem);
 };
 
 extern const struct dialect *const dialects[];

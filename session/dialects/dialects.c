@@ -53,7 +53,7 @@ const struct dialect *dialect_find(const char *name, const json_t *body, struct 
 	if (name)
 		return find_named(name, e);
 	for (size_t i = 0; i < dialects_n; i++)
-		if (dialects[i]->is && dialects[i]->is(body))
+		if (dialects[i]->is && dialects[i]->is(dialects[i], body))
 			return dialects[i];
 	(void)err_set(e, ERR_BAD_FIELD, NULL, "this is no action of a dialect that is known by its shape; ?dialect=NAME names one: %s", names(known));
 	return NULL;

@@ -270,10 +270,17 @@ static json_t *render(const struct turn *turn, const json_t *body, const json_t 
 	return one;
 }
 
-static int ask_set(enum gemini_set set, const json_t *body, const struct dialect_place *place, json_t **act, struct err *e)
+static int read_by(const struct dialect *dialect, struct turn *turn, const json_t *body, const struct dialect_place *place, struct err *e)
+{
+	const enum gemini_set *set = dialect->own;
+
+	return read_turn(turn, body, *set, place->space, e);
+}
+
+static int ask(const struct dialect *dialect, const json_t *body, const struct dialect_place *place, json_t **act, struct err *e)
 {
 	struct turn *turn = turn_create(place);
-	int rc = read_turn(turn, body, set, place->space, e);
+	int rc = read_by(dialect, turn, body, place, e);
 
 	if (rc == 0)
 		*act = turn_act(turn);
@@ -281,43 +288,23 @@ static int ask_set(enum gemini_set set, const json_t *body, const struct dialect
 	return rc;
 }
 
-static json_t *answer_set(enum gemini_set set, const json_t *body, const struct dialect_place *place, const json_t *reply, bool refused)
+static json_t *tell(const struct dialect *dialect, const json_t *body, const struct dialect_place *place, const json_t *reply, bool refused)
 {
 	struct turn *turn = turn_create(place);
-	json_t *answer = read_turn(turn, body, set, place->space, NULL) == 0 ? render(turn, body, reply, refused) : NULL;
+	json_t *told = read_by(dialect, turn, body, place, NULL) == 0 ? render(turn, body, reply, refused) : NULL;
 
 	turn_destroy(turn);
-	return answer;
+	return told;
 }
 
-static int ask(const json_t *body, const struct dialect_place *place, json_t **act, struct err *e)
+static json_t *answer(const struct dialect *dialect, const json_t *body, const struct dialect_place *place, const json_t *reply)
 {
-	return ask_set(GEMINI_DESKTOP, body, place, act, e);
+	return tell(dialect, body, place, reply, false);
 }
 
-static json_t *answer(const json_t *body, const struct dialect_place *place, const json_t *reply)
+static json_t *refuse(const struct dialect *dialect, const json_t *body, const struct dialect_place *place, const json_t *problem)
 {
-	return answer_set(GEMINI_DESKTOP, body, place, reply, false);
-}
-
-static json_t *refuse(const json_t *body, const struct dialect_place *place, const json_t *problem)
-{
-	return why_is_models(problem) ? answer_set(GEMINI_DESKTOP, body, place, problem, true) : NULL;
-}
-
-static int ask_legacy(const json_t *body, const struct dialect_place *place, json_t **act, struct err *e)
-{
-	return ask_set(GEMINI_LEGACY, body, place, act, e);
-}
-
-static json_t *answer_legacy(const json_t *body, const struct dialect_place *place, const json_t *reply)
-{
-	return answer_set(GEMINI_LEGACY, body, place, reply, false);
-}
-
-static json_t *refuse_legacy(const json_t *body, const struct dialect_place *place, const json_t *problem)
-{
-	return why_is_models(problem) ? answer_set(GEMINI_LEGACY, body, place, problem, true) : NULL;
+	return why_is_models(problem) ? tell(dialect, body, place, problem, true) : NULL;
 }
 
 /* ---- whose body it is ---- */
@@ -340,23 +327,26 @@ static bool has_calls(const json_t *body, bool *legacy)
 	return found;
 }
 
-static bool is_gemini(const json_t *body)
+static bool is_gemini(const struct dialect *dialect, const json_t *body)
 {
 	bool legacy;
 
+	(void)dialect;
 	return has_calls(body, &legacy) || json_is_array(json_object_get(body, "candidates"));
 }
 
-static bool is_legacy(const json_t *body)
+static bool is_legacy(const struct dialect *dialect, const json_t *body)
 {
 	bool legacy;
 
+	(void)dialect;
 	return has_calls(body, &legacy) && legacy;
 }
 
 const struct dialect dialect_gemini = {
 	.name = "gemini",
 	.doc = "Gemini's computer use on a desktop: function calls click, type, hotkey, … on a grid of 1000",
+	.own = &(const enum gemini_set){GEMINI_DESKTOP},
 	.is = is_gemini,
 	.runs_until_fault = true,
 	.needs_picture = true,
@@ -368,10 +358,11 @@ const struct dialect dialect_gemini = {
 const struct dialect dialect_gemini_legacy = {
 	.name = "gemini_legacy",
 	.doc = "Gemini's earlier computer use: function calls click_at, type_text_at, key_combination, …",
+	.own = &(const enum gemini_set){GEMINI_LEGACY},
 	.is = is_legacy,
 	.runs_until_fault = true,
 	.needs_picture = true,
-	.ask = ask_legacy,
-	.answer = answer_legacy,
-	.refuse = refuse_legacy,
+	.ask = ask,
+	.answer = answer,
+	.refuse = refuse,
 };

@@ -185,13 +185,14 @@ static const struct mcp_tool *find(const json_t *body)
 	return NULL;
 }
 
-static int ask(const json_t *body, const struct dialect_place *place, json_t **act, struct err *e)
+static int ask(const struct dialect *dialect, const json_t *body, const struct dialect_place *place, json_t **act, struct err *e)
 {
 	const struct mcp_tool *tool = find(body);
 	const json_t *arguments = json_object_get(body, "arguments");
 	const char *name = json_string_value(json_object_get(body, "name"));
 	char shown[SHOWN_MAX];
 
+	(void)dialect;
 	(void)place;
 	if (!tool)
 		return err_set(e, ERR_BAD_FIELD, "/name", "%s is no tool of a session",
@@ -201,8 +202,9 @@ static int ask(const json_t *body, const struct dialect_place *place, json_t **a
 	return tool->ask(arguments, act, e);
 }
 
-static json_t *answer(const json_t *body, const struct dialect_place *place, const json_t *reply)
+static json_t *answer(const struct dialect *dialect, const json_t *body, const struct dialect_place *place, const json_t *reply)
 {
+	(void)dialect;
 	(void)place;
 	return find(body)->answer(json_object_get(body, "arguments"), reply);
 }
@@ -217,12 +219,13 @@ static void trim_pointer(json_t *fault)
 		(void)json_object_set_new(fault, "pointer", json_string(pointer + strlen(action)));
 }
 
-static json_t *refuse(const json_t *body, const struct dialect_place *place, const json_t *problem)
+static json_t *refuse(const struct dialect *dialect, const json_t *body, const struct dialect_place *place, const json_t *problem)
 {
 	json_auto_t *told = json_deep_copy(problem);
 	json_t *fault;
 	size_t i;
 
+	(void)dialect;
 	(void)place;
 	if (find(body)->ask != computer_ask) {
 		trim_pointer(told);

@@ -422,31 +422,34 @@ static json_t *render(const struct turn *turn, const json_t *reply, bool refused
 	return items;
 }
 
-static int ask(const json_t *body, const struct dialect_place *place, json_t **act, struct err *e)
+static int ask(const struct dialect *dialect, const json_t *body, const struct dialect_place *place, json_t **act, struct err *e)
 {
 	struct turn *turn = turn_create(place);
 	int rc = read_turn(turn, body, place, e);
 
+	(void)dialect;
 	if (rc == 0)
 		*act = turn_act(turn);
 	turn_destroy(turn);
 	return rc;
 }
 
-static json_t *answer(const json_t *body, const struct dialect_place *place, const json_t *reply)
+static json_t *answer(const struct dialect *dialect, const json_t *body, const struct dialect_place *place, const json_t *reply)
 {
 	struct turn *turn = turn_create(place);
 	json_t *items = read_turn(turn, body, place, NULL) == 0 ? render(turn, reply, false) : json_array();
 
+	(void)dialect;
 	turn_destroy(turn);
 	return items;
 }
 
-static json_t *refuse(const json_t *body, const struct dialect_place *place, const json_t *problem)
+static json_t *refuse(const struct dialect *dialect, const json_t *body, const struct dialect_place *place, const json_t *problem)
 {
 	struct turn *turn = turn_create(place);
 	json_t *items = why_is_models(problem) && read_turn(turn, body, place, NULL) == 0 ? render(turn, problem, true) : NULL;
 
+	(void)dialect;
 	turn_destroy(turn);
 	return items;
 }
@@ -465,13 +468,15 @@ static const json_t *first_call(const json_t *body)
 	return NULL;
 }
 
-static bool is_openai(const json_t *body)
+static bool is_openai(const struct dialect *dialect, const json_t *body)
 {
+	(void)dialect;
 	return first_call(body) || turn_is(json_object_get(body, "object"), "response");
 }
 
-static bool is_preview(const json_t *body)
+static bool is_preview(const struct dialect *dialect, const json_t *body)
 {
+	(void)dialect;
 	return turn_member(first_call(body), "action");
 }
 

@@ -63,9 +63,9 @@ static json_t *tell(const struct call *call, int *status, const json_t *value)
 	json_t *told = NULL;
 
 	if (*status == 200)
-		return dialect->answer(computer->body, &computer->place, seen ? seen : value);
+		return dialect->answer(dialect, computer->body, &computer->place, seen ? seen : value);
 	if (dialect->refuse)
-		told = dialect->refuse(computer->body, &computer->place, seen ? seen : value);
+		told = dialect->refuse(dialect, computer->body, &computer->place, seen ? seen : value);
 	if (told) {
 		*status = 200;
 		return told;
@@ -206,7 +206,7 @@ static int begin(const struct call *call, struct computer *computer, struct err 
 	if (json_parse(call->body ? call->body : "", call->body_len, &computer->body, e) < 0)
 		return -1;
 	computer->dialect = dialect_find(json_string_value(name), computer->body, e);
-	return computer->dialect ? computer->dialect->ask(computer->body, &computer->place, &computer->act, e) : -1;
+	return computer->dialect ? computer->dialect->ask(computer->dialect, computer->body, &computer->place, &computer->act, e) : -1;
 }
 
 void computer_call(struct stage *stage, struct call *call)

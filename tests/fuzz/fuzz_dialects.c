@@ -103,7 +103,7 @@ static void check_answer(const struct dialect *dialect, const json_t *value)
 
 static void answer(const struct dialect *dialect, const json_t *body, const struct dialect_place *place, const json_t *reply)
 {
-	json_auto_t *told = dialect->answer(body, place, reply), *again = dialect->answer(body, place, reply);
+	json_auto_t *told = dialect->answer(dialect, body, place, reply), *again = dialect->answer(dialect, body, place, reply);
 	auto_free char *text = told ? json_dumps(told, JSON_COMPACT | JSON_ENCODE_ANY) : NULL;
 
 	insist(text != NULL, dialect, "an answer is no JSON");
@@ -145,7 +145,7 @@ static void check_refuse(const struct dialect *dialect, const json_t *body, cons
 	for (enum err_code code = ERR_NONE + 1; dialect->refuse && code < ERR_N_CODES; code++) {
 		json_auto_t *problem = json_pack("{s:s,s:s,s:s,s:{s:{s:s,s:s}}}", "code", err_info(code)->wire, "detail", "a detail", "pointer",
 		                                 code % 2 ? "/actions/0/x" : "/actions/3/keys/0", "observation", "picture", "format", "png", "data", "QUJD");
-		json_auto_t *told = dialect->refuse(body, place, problem);
+		json_auto_t *told = dialect->refuse(dialect, body, place, problem);
 
 		check_answer(dialect, told);
 	}
@@ -156,11 +156,11 @@ static void try_dialect(const struct dialect *dialect, const json_t *body, const
 	json_auto_t *act = NULL, *again = NULL;
 	struct err e = {.code = ERR_NONE};
 
-	if (dialect->ask(body, place, &act, &e) < 0) {
+	if (dialect->ask(dialect, body, place, &act, &e) < 0) {
 		insist(e.code != ERR_NONE && e.msg[0], dialect, "a refusal says nothing");
 		return;
 	}
-	insist(dialect->ask(body, place, &again, &e) == 0 && json_equal(act, again), dialect, "an act is not the same twice");
+	insist(dialect->ask(dialect, body, place, &again, &e) == 0 && json_equal(act, again), dialect, "an act is not the same twice");
 	check_act(dialect, act, place);
 	for (size_t i = 0; i <= json_array_size(json_object_get(act, "actions")); i++) {
 		json_auto_t *made = make_reply(act, i);

@@ -67,7 +67,7 @@ static void check_act(const struct dialect *dialect, const json_t *turn, const s
 	const json_t *wanted = json_object_get(turn, "act"), *refused = json_object_get(turn, "refused");
 	json_auto_t *act = NULL;
 	struct err e;
-	int rc = dialect->ask(json_object_get(turn, "body"), place, &act, &e);
+	int rc = dialect->ask(dialect, json_object_get(turn, "body"), place, &act, &e);
 
 	if (refused) {
 		if (rc == 0)
@@ -88,9 +88,9 @@ static void check_told(const struct dialect *dialect, const json_t *turn, const 
 	json_auto_t *answer = NULL;
 
 	if (reply)
-		answer = dialect->answer(body, place, reply);
+		answer = dialect->answer(dialect, body, place, reply);
 	else if (problem && dialect->refuse)
-		answer = dialect->refuse(body, place, problem);
+		answer = dialect->refuse(dialect, body, place, problem);
 	if (reply || problem)
 		expect("the answer", answer, json_is_null(wanted) ? NULL : wanted);
 }
