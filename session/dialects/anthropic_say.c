@@ -110,6 +110,8 @@ static char *bad_input(const struct anthropic_tool *tool, const struct anthropic
 	auto_free char *line = anthropic_one_line(why, strlen(why), FIELD_CHARS / 2);
 	auto_free char *name = NULL;
 
+	if (!line[0]) /* an error without a text is none that the vendor takes */
+		return util_strdup("The action failed.");
 	if (!tool->is_toolset || err_from_wire(form_string(error, "code", "")) == ERR_UNKNOWN_ACTION)
 		return util_strdup(line);
 	name = anthropic_name(call->name, call->name_len);

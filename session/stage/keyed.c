@@ -15,9 +15,12 @@
 static int take(struct stage *stage, const struct call *call, struct record **record, bool *is_new, struct err *e)
 {
 	struct records_key key = {.key = call->key, .token = call->token, .request_id = call->request_id, .episode = stage->episode,
-	                          .body = call->sent ? call->sent : call->body ? call->body : "",
-	                          .body_len = call->sent ? call->sent_len : call->body_len};
+	                          .dialect = call->dialect, .body = call->body ? call->body : "", .body_len = call->body_len};
 
+	if (call->sent) {
+		key.body = call->sent;
+		key.body_len = call->sent_len;
+	}
 	return records_take(stage->records, &key, util_now_ms(), record, is_new, e);
 }
 

@@ -49,6 +49,18 @@ static void hash_key(const struct records_key *key, uint8_t out[HASH_BYTES])
 	hash_sha256(text, strlen(text), out);
 }
 
+static void hash_body(const struct records_key *key, uint8_t out[HASH_BYTES])
+{
+	uint8_t both[2][HASH_BYTES];
+
+	hash_sha256(key->body, key->body_len, out);
+	if (!key->dialect)
+		return;
+	memcpy(both[0], out, HASH_BYTES);
+	hash_sha256(key->dialect, strlen(key->dialect), both[1]);
+	hash_sha256(both, sizeof(both), out);
+}
+
 static struct record **bucket_of(struct records *records, const uint8_t key[HASH_BYTES])
 {
 	return &records->buckets[(key[0] | key[1] << 8) % BUCKETS];
@@ -168,7 +180,7 @@ int records_take(struct records *records, const struct records_key *key, int64_t
 		return err_set(e, ERR_UNAUTHORIZED, NULL, "this token was revoked");
 	trim(records, now_ms);
 	hash_key(key, hashed);
-	hash_sha256(key->body, key->body_len, body);
+	hash_body(key, body);
 	record = find(records, hashed);
 	if (record && memcmp(record->body, body, HASH_BYTES) != 0)
 		return err_set(e, ERR_KEY_REUSED, NULL, "this Idempotency-Key came with another body before; a new call needs a new key");

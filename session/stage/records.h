@@ -22,6 +22,7 @@ struct records_key {
 	const char *key, *token;
 	const char *request_id; /* for records_running */
 	long episode;
+	const char *dialect; /* of the body, whose meaning depends on it; NULL: our own */
 	const char *body;
 	size_t body_len;
 };

@@ -74,6 +74,28 @@ static void assert_bare(const char *key, int64_t now_ms)
 	assert_int_equal(e.code, ERR_KEY_REUSED);
 }
 
+static int take_in(const char *dialect)
+{
+	struct records_key asked = {.key = "k", .token = "t1", .request_id = "r1", .episode = 1, .dialect = dialect, .body = "b", .body_len = 1};
+
+	return records_take(records, &asked, 0, &record, &is_new, &e);
+}
+
+/* The same bytes say something else in another dialect. */
+static void test_dialects(void **state)
+{
+	static const char *const OTHERS[] = {NULL, "computer_20241022"};
+
+	(void)state;
+	assert_int_equal(take_in("computer_20251124"), 0);
+	for (size_t i = 0; i < ARRAY_LEN(OTHERS); i++) {
+		assert_int_equal(take_in(OTHERS[i]), -1);
+		assert_int_equal(e.code, ERR_KEY_REUSED);
+	}
+	assert_int_equal(take_in("computer_20251124"), 0);
+	assert_false(is_new);
+}
+
 static void test_life(void **state)
 {
 	(void)state;
@@ -215,6 +237,7 @@ static void test_a_revoked_token(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_dialects, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_life, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_scope, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_what_was_refused_is_forgotten, set_up, tear_down),
