@@ -92,7 +92,7 @@ char *anthropic_acknowledge(const struct anthropic_action *action, const json_t 
 /* A text on one line: control and bidi characters become spaces, at most `max` characters. Malloced. */
 char *anthropic_one_line(const char *text, size_t len, size_t max);
 
-/* A name to be told back between quotes. Malloced. */
+/* A name to be told back between quotes, without quotes and runs of spaces of its own. Malloced. */
 char *anthropic_name(const char *name, size_t len);
 
 /* What the model is told of a call that failed: `error` has "code" and "detail", as in an act's reply. Never any text of the screen. Malloced. */

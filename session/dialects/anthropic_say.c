@@ -45,11 +45,16 @@ char *anthropic_one_line(const char *text, size_t len, size_t max)
 
 char *anthropic_name(const char *name, size_t len)
 {
-	char *line = anthropic_one_line(name, len, NAME_CHARS);
+	char *line = anthropic_one_line(name, len, NAME_CHARS), *end = line;
 
-	for (char *c = line; *c; c++)
-		if (*c == '\'')
-			*c = ' ';
+	for (const char *c = line; *c; c++) {
+		if (*c != '\'' && *c != ' ')
+			*end++ = *c;
+		else if (end > line && end[-1] != ' ')
+			*end++ = ' ';
+	}
+	end -= end > line && end[-1] == ' ';
+	*end = '\0';
 	return line;
 }
 

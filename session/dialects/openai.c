@@ -293,8 +293,8 @@ static json_t *actions_of(const json_t *call, const char *path, struct err *e)
 		return json_pack("[O]", one);
 	else if (!list)
 		(void)bad(e, ERR_MISSING_FIELD, path, "actions", "\"actions\" is required: what to do, in order");
-	else if (!json_is_array(list) || json_array_size(list) == 0 || json_array_size(list) > LIMIT_ACTIONS)
-		(void)bad(e, ERR_BAD_FIELD, path, "actions", "the actions of a call must be a list of 1 to 256 objects");
+	else if (!json_is_array(list) || json_array_size(list) == 0)
+		(void)bad(e, ERR_BAD_FIELD, path, "actions", "the actions of a call must be a list of at least one object");
 	else
 		return json_incref((json_t *)(uintptr_t)list);
 	return NULL;
@@ -311,6 +311,8 @@ static int read_call(struct turn *turn, const json_t *call, const char *path, co
 		return -1;
 	turn->calls[turn->n_calls - 1].items = json_array_size(actions);
 	json_array_foreach(actions, i, action) {
+		if (turn->has_fault)
+			break;
 		turn->item = i;
 		read_action(turn, action, bounds);
 	}
