@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The adapters for vendors' SDKs (session/dialects/adapters), in the vendors' own packages, against a stand-in of the model and a real session."""
 import contextlib
+import http.server
 import json
+import threading
 
 import pytest
 from PIL import ImageChops
@@ -249,6 +251,31 @@ def test_a_session_that_is_gone_ends_the_run(server, stand_in):
     done = model.on(session, Anthropic.program)
     assert done.returncode == 1 and "ToolsetUsageError" in done.stderr
     assert len(model.requests()) == 1
+
+
+class Blind(http.server.BaseHTTPRequestHandler):
+    """A server whose display does not answer: nothing is wrong but the look at the end."""
+
+    def do_POST(self):
+        problem = {"code": "display_silent", "title": "The display does not answer", "detail": "nothing came"}
+        reply = json.dumps({"ok": False, "done": 0, "results": [], "observation": {"error": problem}}).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(reply)))
+        self.end_headers()
+        self.wfile.write(reply)
+
+    def log_message(self, *_):
+        pass
+
+
+def test_a_look_that_fails_is_told(tmp_path):
+    with http.server.HTTPServer(("127.0.0.1", 0), Blind) as blind, StandIn(tmp_path / "look", "openai", []) as model:
+        threading.Thread(target=blind.serve_forever, daemon=True).start()
+        size = {"width": 64, "height": 48}
+        known = {"server": f"http://127.0.0.1:{blind.server_port}", "token": "t", "id": "s", "space": size, "display": size}
+        done = model.run("look.mjs", TEST_SESSION=json.dumps(known))
+        blind.shutdown()
+    assert (done.returncode, done.stdout) == (0, "GloveboxError display_silent nothing came\n"), done.stdout + done.stderr
 
 
 def test_an_aborted_signal_ends_the_call(server, stand_in):

@@ -47,11 +47,11 @@ export class Session {
     return new Session(server, made.tokens.agent, made);
   }
 
-  // Actions of Glovebox's own, in order, up to the first that fails. Returns the whole answer.
+  // Actions of Glovebox's own, in order, up to the first that fails, or the look after them. Returns the whole answer.
   async act(actions, {signal, ...options} = {}) {
     const answer = await request(this.server, this.token, "POST", `${this.path}/act`, {actions, ...options}, signal);
     if (!answer.ok) {
-      throw new GloveboxError(answer.results.at(-1).error);
+      throw new GloveboxError(answer.results.at(-1)?.error ?? answer.observation.error);
     }
     return answer;
   }
