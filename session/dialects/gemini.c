@@ -98,17 +98,6 @@ static bool answers_with_content(const json_t *body)
 	       json_is_array(json_object_get(body, "parts"));
 }
 
-static int fault_at(struct err *e, enum err_code code, const char *path, const char *inside, const char *member, const char *text)
-{
-	char at[ERR_PATH_MAX];
-
-	(void)snprintf(at, sizeof(at), "%s", path);
-	if (inside)
-		(void)form_pointer_add(at, inside);
-	(void)form_pointer_add(at, member);
-	return err_set(e, code, at, "%s", text);
-}
-
 /* Google's pages have true, its sample "true". */
 static bool is_acknowledged(const struct call *call)
 {
@@ -131,12 +120,12 @@ static int check_safety(const struct call *call, const char *path, struct err *e
 	if (!safety)
 		return 0;
 	if (needs_person(call))
-		return is_acknowledged(call) ? 0 : fault_at(e, ERR_CONFIRMATION, path, call->args_at, "safety_decision",
+		return is_acknowledged(call) ? 0 : turn_bad(e, ERR_CONFIRMATION, path, call->args_at, "safety_decision",
 		                                            "a person must confirm this call; then send it again with \"safety_acknowledgement\": true beside its arguments");
 	for (size_t i = 0; json_is_string(decision) && i < ARRAY_LEN(harmless); i++)
 		if (strcasecmp(json_string_value(decision), harmless[i]) == 0)
 			return 0;
-	return fault_at(e, ERR_BAD_FIELD, path, call->args_at, "safety_decision",
+	return turn_bad(e, ERR_BAD_FIELD, path, call->args_at, "safety_decision",
 	                "this decision is not known here, so the call is not done: known are require_confirmation, regular and allowed");
 }
 
@@ -145,18 +134,18 @@ static int check_call(const struct call *call, const char *path, struct err *e)
 	static const char *const pieces[] = {"willContinue", "will_continue", "partialArgs", "partial_args"};
 
 	if (!json_is_object(call->inner) || !json_is_string(call->name))
-		return fault_at(e, ERR_MISSING_FIELD, path, NULL, "name", "\"name\" is required: the function that is called");
+		return turn_bad(e, ERR_MISSING_FIELD, path, NULL, "name", "\"name\" is required: the function that is called");
 	if (call->args && !json_is_object(call->args))
-		return fault_at(e, ERR_BAD_FIELD, path, NULL, call->args_at, "the arguments of a call must be an object");
+		return turn_bad(e, ERR_BAD_FIELD, path, NULL, call->args_at, "the arguments of a call must be an object");
 	if (call->shape == SHAPE_STEP && !json_is_string(json_object_get(call->inner, "id")))
-		return fault_at(e, ERR_MISSING_FIELD, path, NULL, "id", "\"id\" is required: the string that the result has to name");
+		return turn_bad(e, ERR_MISSING_FIELD, path, NULL, "id", "\"id\" is required: the string that the result has to name");
 	for (size_t i = 0; i < ARRAY_LEN(pieces); i++)
 		if (turn_member(call->inner, pieces[i]) && !json_is_false(json_object_get(call->inner, pieces[i])))
-			return fault_at(e, ERR_BAD_FIELD, path, NULL, pieces[i], "this is a piece of a call: send it when it is whole");
+			return turn_bad(e, ERR_BAD_FIELD, path, NULL, pieces[i], "this is a piece of a call: send it when it is whole");
 	return check_safety(call, path, e);
 }
 
-static int read_call(struct turn *turn, const json_t *item, const char *path, enum gemini_set set, struct space space, struct err *e)
+static int read_call(struct turn *turn, const json_t *item, const char *path, enum gemini_set set, struct err *e)
 {
 	struct call call = call_of(item);
 	char at[ERR_PATH_MAX];
@@ -164,12 +153,12 @@ static int read_call(struct turn *turn, const json_t *item, const char *path, en
 	(void)snprintf(at, sizeof(at), "%s%s", path, call.shape == SHAPE_PART ? "/functionCall" : call.shape == SHAPE_SNAKE ? "/function_call" : "");
 	if (check_call(&call, at, e) < 0 || turn_call(turn, item, (int)call.shape, LIMIT_TURN_CALLS, path, e) < 0)
 		return -1;
-	gemini_add(turn, set, call.name, call.args, space);
+	gemini_add(turn, set, call.name, call.args);
 	return 0;
 }
 
 /* Other parts and steps (text, thoughts) are not for us. */
-static int read_turn(struct turn *turn, const json_t *body, enum gemini_set set, struct space space, struct err *e)
+static int read_turn(struct turn *turn, const json_t *body, enum gemini_set set, struct err *e)
 {
 	char at[ERR_PATH_MAX];
 	const char *path;
@@ -179,10 +168,10 @@ static int read_turn(struct turn *turn, const json_t *body, enum gemini_set set,
 	if (!items)
 		return err_set(e, ERR_BAD_FIELD, NULL, "the body must be a function call, a list of them, a content, a response, a step or an interaction");
 	if (!json_is_array(items))
-		return read_call(turn, items, "", set, space, e);
+		return read_call(turn, items, "", set, e);
 	json_array_foreach(items, i, item) {
 		(void)snprintf(at, sizeof(at), "%s/%zu", path, i);
-		if (call_of(item).shape != SHAPE_NONE && read_call(turn, item, at, set, space, e) < 0)
+		if (call_of(item).shape != SHAPE_NONE && read_call(turn, item, at, set, e) < 0)
 			return -1;
 	}
 	if (turn->n_calls == 0)
@@ -270,17 +259,17 @@ static json_t *render(const struct turn *turn, const json_t *body, const json_t 
 	return one;
 }
 
-static int read_by(const struct dialect *dialect, struct turn *turn, const json_t *body, const struct dialect_place *place, struct err *e)
+static int read_by(const struct dialect *dialect, struct turn *turn, const json_t *body, struct err *e)
 {
 	const enum gemini_set *set = dialect->own;
 
-	return read_turn(turn, body, *set, place->space, e);
+	return read_turn(turn, body, *set, e);
 }
 
 static int ask(const struct dialect *dialect, const json_t *body, const struct dialect_place *place, json_t **act, struct err *e)
 {
 	struct turn *turn = turn_create(place);
-	int rc = read_by(dialect, turn, body, place, e);
+	int rc = read_by(dialect, turn, body, e);
 
 	if (rc == 0)
 		*act = turn_act(turn);
@@ -291,7 +280,7 @@ static int ask(const struct dialect *dialect, const json_t *body, const struct d
 static json_t *tell(const struct dialect *dialect, const json_t *body, const struct dialect_place *place, const json_t *reply, bool refused)
 {
 	struct turn *turn = turn_create(place);
-	json_t *told = read_by(dialect, turn, body, place, NULL) == 0 ? render(turn, body, reply, refused) : NULL;
+	json_t *told = read_by(dialect, turn, body, NULL) == 0 ? render(turn, body, reply, refused) : NULL;
 
 	turn_destroy(turn);
 	return told;

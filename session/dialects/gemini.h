@@ -19,6 +19,6 @@ enum gemini_set {
 unsigned int gemini_sets(const json_t *name);
 
 /* Adds what a call does to the turn, or its fault, which is the model's. `args` may be NULL. */
-void gemini_add(struct turn *turn, enum gemini_set set, const json_t *name, const json_t *args, struct space space);
+void gemini_add(struct turn *turn, enum gemini_set set, const json_t *name, const json_t *args);
 
 #endif

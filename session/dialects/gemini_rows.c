@@ -21,7 +21,6 @@
 struct making {
 	struct turn *turn;
 	json_t *args; /* checked */
-	struct space space;
 };
 
 struct row {
@@ -99,7 +98,7 @@ static int pixel(double at, int size_px)
 
 static json_t *point_of(const struct making *m, const char *x, const char *y)
 {
-	return json_pack("[i,i]", pixel(form_number(m->args, x, 0), m->space.width_px), pixel(form_number(m->args, y, 0), m->space.height_px));
+	return json_pack("[i,i]", pixel(form_number(m->args, x, 0), m->turn->place.space.width_px), pixel(form_number(m->args, y, 0), m->turn->place.space.height_px));
 }
 
 /* An action at x and y of the call, if it has these. */
@@ -108,8 +107,8 @@ static json_t *at_place(const struct making *m, const char *name)
 	json_t *action = json_pack("{s:s}", "action", name);
 
 	if (json_object_get(m->args, "x")) {
-		json_object_set_new(action, "x", json_integer(pixel(form_number(m->args, "x", 0), m->space.width_px)));
-		json_object_set_new(action, "y", json_integer(pixel(form_number(m->args, "y", 0), m->space.height_px)));
+		json_object_set_new(action, "x", json_integer(pixel(form_number(m->args, "x", 0), m->turn->place.space.width_px)));
+		json_object_set_new(action, "y", json_integer(pixel(form_number(m->args, "y", 0), m->turn->place.space.height_px)));
 	}
 	return action;
 }
@@ -341,7 +340,7 @@ static void scroll(const struct making *m, double usual)
 		turn_wheel(m->turn, place, x, y);
 		return;
 	}
-	split(direction, amount / GRID * (is_sideways(direction) ? m->space.width_px : m->space.height_px), &x, &y);
+	split(direction, amount / GRID * (is_sideways(direction) ? m->turn->place.space.width_px : m->turn->place.space.height_px), &x, &y);
 	turn_scroll(m->turn, place, x, y);
 }
 
@@ -364,7 +363,7 @@ static void make_scroll_document(const struct making *m)
 	const char *direction = form_string(m->args, "direction", "");
 	double x, y;
 
-	split(direction, m->space.width_px / 2.0, &x, &y);
+	split(direction, m->turn->place.space.width_px / 2.0, &x, &y);
 	if (is_sideways(direction))
 		turn_scroll(m->turn, NULL, x, y);
 	else
@@ -466,10 +465,10 @@ static void unknown(struct turn *turn, enum gemini_set set, const json_t *name)
 	turn_unknown(turn, set == GEMINI_LEGACY ? "a function of the earlier models' computer use" : "a function of computer use on a desktop", name, names);
 }
 
-void gemini_add(struct turn *turn, enum gemini_set set, const json_t *name, const json_t *args, struct space space)
+void gemini_add(struct turn *turn, enum gemini_set set, const json_t *name, const json_t *args)
 {
 	json_auto_t *fields = turn_fields(args);
-	const struct making making = {.turn = turn, .args = fields, .space = space};
+	const struct making making = {.turn = turn, .args = fields};
 	const struct row *row = find(set, name);
 	struct err e;
 

@@ -244,6 +244,17 @@ struct turn_result turn_refused(const struct turn *turn, size_t i, const json_t 
 	return result;
 }
 
+int turn_bad(struct err *e, enum err_code code, const char *path, const char *inside, const char *member, const char *text)
+{
+	char at[ERR_PATH_MAX];
+
+	(void)snprintf(at, sizeof(at), "%s", path);
+	if (inside)
+		(void)form_pointer_add(at, inside);
+	(void)form_pointer_add(at, member);
+	return err_set(e, code, at, "%s", text);
+}
+
 const char *turn_media_type(const json_t *picture)
 {
 	const char *format = form_string(picture, "format", "png");

@@ -81,6 +81,9 @@ json_t *turn_act(struct turn *turn);
 struct turn_result turn_result(const struct turn *turn, size_t i, const json_t *reply);
 struct turn_result turn_refused(const struct turn *turn, size_t i, const json_t *problem);
 
+/* Refuses the envelope, which is the harness's: *e is at `member`, of the member `inside` (NULL: none) of what is at `path`. -1. */
+int turn_bad(struct err *e, enum err_code code, const char *path, const char *inside, const char *member, const char *text);
+
 /* "image/png" of a picture. */
 const char *turn_media_type(const json_t *picture);
 
