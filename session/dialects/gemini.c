@@ -195,16 +195,16 @@ static json_t *told(const struct call *call, const struct turn_result *result)
 	return response;
 }
 
-static json_t *step_result(const struct call *call, const struct turn_result *result, const json_t *picture)
+static json_t *step_result(const struct call *call, const struct turn_result *result)
 {
 	json_auto_t *response = told(call, result);
 	auto_free char *text = json_dumps(response, JSON_COMPACT);
 	json_t *step = json_pack("{s:s,s:O,s:O,s:[{s:s,s:s}]}", "type", "function_result", "name", call->name, "call_id",
 	                         json_object_get(call->inner, "id"), "result", "type", "text", "text", text);
 
-	if (picture)
-		json_array_append_new(json_object_get(step, "result"), json_pack("{s:s,s:s,s:O}", "type", "image", "mime_type", turn_media_type(picture),
-		                                                                "data", json_object_get(picture, "data")));
+	if (result->picture)
+		json_array_append_new(json_object_get(step, "result"), json_pack("{s:s,s:s,s:O}", "type", "image", "mime_type", turn_media_type(result->picture),
+		                                                                "data", json_object_get(result->picture, "data")));
 	if (result->end != TURN_DONE)
 		json_object_set_new(step, "is_error", json_true());
 	return step;
@@ -216,29 +216,27 @@ static json_t *picture_part(const json_t *picture, bool snake)
 	                 json_object_get(picture, "data"));
 }
 
-static json_t *function_response(const struct call *call, const struct turn_result *result, const json_t *picture)
+static json_t *function_response(const struct call *call, const struct turn_result *result)
 {
 	const json_t *id = turn_member(call->inner, "id");
 	json_t *response = json_pack("{s:O,s:o}", "name", call->name, "response", told(call, result));
 
 	if (id)
 		json_object_set(response, "id", (json_t *)(uintptr_t)id);
-	if (picture)
-		json_object_set_new(response, "parts", json_pack("[o]", picture_part(picture, call->shape == SHAPE_SNAKE)));
+	if (result->picture)
+		json_object_set_new(response, "parts", json_pack("[o]", picture_part(result->picture, call->shape == SHAPE_SNAKE)));
 	return response;
 }
 
-/* A call that was not done needs no picture: the one that failed before it has that. */
 static json_t *one_answer(const struct turn_call *body, const struct turn_result *result)
 {
 	struct call call = call_of(body->body);
-	const json_t *picture = result->end == TURN_NOT_DONE ? NULL : result->picture;
 
 	if (call.shape == SHAPE_STEP)
-		return step_result(&call, result, picture);
+		return step_result(&call, result);
 	if (call.shape == SHAPE_BARE)
-		return function_response(&call, result, picture);
-	return json_pack("{s:o}", call.shape == SHAPE_SNAKE ? "function_response" : "functionResponse", function_response(&call, result, picture));
+		return function_response(&call, result);
+	return json_pack("{s:o}", call.shape == SHAPE_SNAKE ? "function_response" : "functionResponse", function_response(&call, result));
 }
 
 static json_t *render(const struct turn *turn, const json_t *body, const json_t *reply, bool refused)

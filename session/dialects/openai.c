@@ -148,6 +148,7 @@ static int read_response(struct turn *turn, const json_t *response, struct err *
 
 static int read_turn(struct turn *turn, const json_t *body, struct err *e)
 {
+	turn->always_pictured = true;
 	if (is_call(body))
 		return read_call(turn, body, "", e);
 	if (json_is_array(body))

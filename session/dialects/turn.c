@@ -176,14 +176,23 @@ static const json_t *picture_of(const json_t *holder)
 	return json_is_string(json_object_get(picture, "data")) ? picture : NULL;
 }
 
-/* The picture among the results of a call's own actions, if there is one; else that at the end of the act. */
-static const json_t *picture_after(const struct turn_call *call, const json_t *reply)
+/* The picture among the results of call `i`'s own actions. */
+static const json_t *own_picture(const struct turn *turn, size_t i, const json_t *reply)
 {
-	const json_t *results = json_object_get(reply, "results"), *own = NULL;
+	const struct turn_call *call = &turn->calls[i];
 
-	if (call->n > 0)
-		own = picture_of(json_array_get(results, call->first + call->n - 1));
-	return own ? own : picture_of(json_object_get(reply, "observation"));
+	return call->n > 0 ? picture_of(json_array_get(json_object_get(reply, "results"), call->first + call->n - 1)) : NULL;
+}
+
+/* The picture after call `i`, that ended so. That at the end of the act is the failed call's or the last one's; many of it would be large. */
+static const json_t *picture_after(const struct turn *turn, size_t i, enum turn_end end, const json_t *reply)
+{
+	const json_t *own = end == TURN_DONE ? own_picture(turn, i, reply) : NULL;
+	bool is_at_end = end == TURN_FAILED || (end == TURN_DONE && i + 1 == turn->n_calls);
+
+	if (own || !(is_at_end || turn->always_pictured))
+		return own;
+	return picture_of(json_object_get(reply, "observation"));
 }
 
 /* The number of the result that is a failure, which is the last one; TURN_NONE when there is none. */
@@ -218,7 +227,7 @@ struct turn_result turn_result(const struct turn *turn, size_t i, const json_t *
 
 	if (result.end == TURN_FAILED)
 		result.detail = why_text(json_object_get(json_array_get(results, at), "error"));
-	result.picture = result.end == TURN_DONE ? picture_after(&turn->calls[i], reply) : picture_of(json_object_get(reply, "observation"));
+	result.picture = picture_after(turn, i, result.end, reply);
 	return result;
 }
 
@@ -240,7 +249,7 @@ struct turn_result turn_refused(const struct turn *turn, size_t i, const json_t 
 		result.end = TURN_NOT_DONE; /* what comes before the fault was not done either */
 	if (result.end == TURN_FAILED)
 		result.detail = why_text(problem);
-	result.picture = picture_of(json_object_get(problem, "observation"));
+	result.picture = picture_after(turn, i, result.end, problem);
 	return result;
 }
 

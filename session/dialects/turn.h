@@ -36,6 +36,7 @@ struct turn {
 	size_t item;      /* of the call at work */
 	long wait_ms;     /* that its actions wait of themselves, looks included */
 	bool has_fault;   /* nothing is added any more */
+	bool always_pictured; /* the user's: no call may be answered without a picture, whatever has become of its own */
 };
 
 /* What became of a call. */
@@ -49,7 +50,7 @@ struct turn_result {
 	enum turn_end end;
 	size_t item;           /* of the call, that failed */
 	const char *detail;    /* why_text of it; borrowed from the reply or the problem */
-	const json_t *picture; /* {"format","data",…} after it, borrowed; NULL: none */
+	const json_t *picture; /* {"format","data",…} after it, borrowed; NULL: none. That of the act's end stands once, unless always_pictured */
 };
 
 /* On the heap, since coroutines have small stacks; turn_destroy takes NULL. */
