@@ -16,7 +16,7 @@ int display_check_space(const json_t *object, const char *name, struct err *e)
 	(void)snprintf(path, sizeof(path), "/%s", name);
 	if (!space || json_is_object(space))
 		return space ? form_check(&form_space, space, path, NULL, e) : 0;
-	if (json_is_string(space) && json_string_length(space) == strlen("native") && strcmp(json_string_value(space), "native") == 0)
+	if (form_is(space, "native"))
 		return 0;
 	return err_set(e, ERR_BAD_FIELD, path, "%s is not allowed here: it must be \"native\" or {\"width\",\"height\"}",
 	               json_is_string(space) ? err_quote(quoted, sizeof(quoted), json_string_value(space), json_string_length(space)) : "this");

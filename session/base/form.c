@@ -475,3 +475,15 @@ const char *form_string(const json_t *object, const char *name, const char *fall
 
 	return json_is_string(value) ? json_string_value(value) : fallback;
 }
+
+const json_t *form_given(const json_t *object, const char *name)
+{
+	const json_t *value = json_object_get(object, name);
+
+	return json_is_null(value) ? NULL : value;
+}
+
+bool form_is(const json_t *value, const char *text)
+{
+	return json_is_string(value) && json_string_length(value) == strlen(text) && memcmp(json_string_value(value), text, strlen(text)) == 0;
+}

@@ -96,4 +96,10 @@ double form_number(const json_t *object, const char *name, double fallback);
 bool form_bool(const json_t *object, const char *name, bool fallback);
 const char *form_string(const json_t *object, const char *name, const char *fallback);
 
+/* Values of what was not checked. A member that is there and not null, or NULL: vendors' packages write null for what is absent. Borrowed. */
+const json_t *form_given(const json_t *object, const char *name);
+
+/* True for a string that is this text, all of it: one that goes on behind a NUL is not. */
+bool form_is(const json_t *value, const char *text);
+
 #endif

@@ -31,3 +31,10 @@ size_t near_distance(const char *a, const char *b)
 	}
 	return row[len_b];
 }
+
+bool near_action(const char *asked, const char *name)
+{
+	size_t len = strlen(asked);
+
+	return near_distance(asked, name) <= (len > 4 ? 2 : 1) || strstr(asked, name) || (len > 2 && strstr(name, asked));
+}

@@ -102,7 +102,7 @@ static int read_scroll(const struct anthropic_reading *r)
 	if (!anthropic_field_whole(amount, &n) || n < 1 || n > MAX_REPEAT)
 		return err_set(r->e, ERR_BAD_FIELD, NULL, "scroll_amount must be a whole number of notches from 1 to %d", MAX_REPEAT);
 	for (size_t i = 0; i < ARRAY_LEN(ways); i++)
-		if (json_string_length(way) == strlen(ways[i].name) && strcmp(json_string_value(way), ways[i].name) == 0)
+		if (form_is(way, ways[i].name))
 			(void)json_object_set_new(act, ways[i].axis, json_integer(n * ways[i].sign));
 	if (json_object_size(act) == 1)
 		return err_set(r->e, ERR_BAD_FIELD, NULL, "scroll_direction must be up, down, left or right");

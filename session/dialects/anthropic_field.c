@@ -10,9 +10,7 @@
 /* A member; one that is null is absent, as the vendor's types have it. */
 const json_t *anthropic_field_of(const struct anthropic_reading *r, const char *name)
 {
-	const json_t *value = json_object_get(r->input, name);
-
-	return json_is_null(value) ? NULL : value;
+	return form_given(r->input, name);
 }
 
 int anthropic_field_missing(const struct anthropic_reading *r, const char *name)

@@ -6,24 +6,12 @@
 #include "session/base/util.h"
 #include "session/dialects/anthropic.h"
 
-static const char *text_of(const json_t *object, const char *name)
-{
-	const char *text = json_string_value(json_object_get(object, name));
-
-	return text ? text : "";
-}
-
-static bool has_text(const json_t *object, const char *name, const char *text)
-{
-	return strcmp(text_of(object, name), text) == 0 && json_string_length(json_object_get(object, name)) == strlen(text);
-}
-
 /* A block that calls a tool; one that stands alone may lack its type. */
 static bool is_tool_use(const json_t *block)
 {
 	if (!json_is_object(block))
 		return false;
-	return json_object_get(block, "type") ? has_text(block, "type", "tool_use") : json_object_get(block, "name") && json_object_get(block, "input");
+	return json_object_get(block, "type") ? form_is(json_object_get(block, "type"), "tool_use") : json_object_get(block, "name") && json_object_get(block, "input");
 }
 
 static enum anthropic_form form_of(const json_t *body)
@@ -40,13 +28,13 @@ static enum anthropic_form form_of(const json_t *body)
 /* Blocks of other tools are not ours to answer. A call that is named after the toolset and is not of it is one that the model got wrong. */
 static bool is_ours(const struct anthropic_tool *tool, const json_t *block)
 {
-	bool is_plain = text_of(block, "toolset_name")[0] == '\0';
+	bool is_plain = form_string(block, "toolset_name", "")[0] == '\0';
 
 	if (!is_tool_use(block))
 		return false;
 	if (is_plain)
-		return has_text(block, "name", ANTHROPIC_COMPUTER);
-	return tool->is_toolset && has_text(block, "toolset_name", ANTHROPIC_COMPUTER);
+		return form_is(json_object_get(block, "name"), ANTHROPIC_COMPUTER);
+	return tool->is_toolset && form_is(json_object_get(block, "toolset_name"), ANTHROPIC_COMPUTER);
 }
 
 static void add_call(struct anthropic_turn *turn, const struct anthropic_tool *tool, const json_t *block, size_t index)
@@ -88,7 +76,7 @@ bool anthropic_is(const struct dialect *dialect, const json_t *body)
 	bool found = !tool->is_toolset && turn.n > 0;
 
 	for (size_t i = 0; i < turn.n; i++)
-		found = found || has_text(turn.calls[i].block, "toolset_name", ANTHROPIC_COMPUTER);
+		found = found || form_is(json_object_get(turn.calls[i].block, "toolset_name"), ANTHROPIC_COMPUTER);
 	anthropic_turn_finish(&turn);
 	return found;
 }

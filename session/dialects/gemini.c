@@ -40,12 +40,12 @@ struct call {
 
 static const json_t *inner_of(const json_t *item, enum shape *shape)
 {
-	const json_t *part = turn_member(item, "functionCall"), *snake = turn_member(item, "function_call");
+	const json_t *part = form_given(item, "functionCall"), *snake = form_given(item, "function_call");
 
 	*shape = part ? SHAPE_PART : snake ? SHAPE_SNAKE : SHAPE_NONE;
 	if (part || snake)
 		return part ? part : snake;
-	if (turn_is(json_object_get(item, "type"), "function_call") && !json_is_string(json_object_get(item, "arguments")))
+	if (form_is(json_object_get(item, "type"), "function_call") && !json_is_string(json_object_get(item, "arguments")))
 		*shape = SHAPE_STEP;
 	else if (json_is_string(json_object_get(item, "name")) && !json_object_get(item, "type") && !json_object_get(item, "response"))
 		*shape = SHAPE_BARE;
@@ -60,7 +60,7 @@ static struct call call_of(const json_t *item)
 	if (call.shape == SHAPE_STEP)
 		call.args_at = "arguments";
 	call.name = json_object_get(call.inner, "name");
-	call.args = turn_member(call.inner, call.args_at);
+	call.args = form_given(call.inner, call.args_at);
 	return call;
 }
 
@@ -103,19 +103,19 @@ static bool is_acknowledged(const struct call *call)
 {
 	const json_t *said = json_object_get(call->inner, "safety_acknowledgement");
 
-	return json_is_true(said) || turn_is(said, "true");
+	return json_is_true(said) || form_is(said, "true");
 }
 
 static bool needs_person(const struct call *call)
 {
-	return turn_is(json_object_get(turn_member(call->args, "safety_decision"), "decision"), "require_confirmation");
+	return form_is(json_object_get(form_given(call->args, "safety_decision"), "decision"), "require_confirmation");
 }
 
 /* Only what is known to be harmless goes through by itself. */
 static int check_safety(const struct call *call, const char *path, struct err *e)
 {
 	static const char *const harmless[] = {"regular", "allowed", "allow"};
-	const json_t *safety = turn_member(call->args, "safety_decision"), *decision = json_object_get(safety, "decision");
+	const json_t *safety = form_given(call->args, "safety_decision"), *decision = json_object_get(safety, "decision");
 
 	if (!safety)
 		return 0;
@@ -140,7 +140,7 @@ static int check_call(const struct call *call, const char *path, struct err *e)
 	if (call->shape == SHAPE_STEP && !json_is_string(json_object_get(call->inner, "id")))
 		return turn_bad(e, ERR_MISSING_FIELD, path, NULL, "id", "\"id\" is required: the string that the result has to name");
 	for (size_t i = 0; i < ARRAY_LEN(pieces); i++)
-		if (turn_member(call->inner, pieces[i]) && !json_is_false(json_object_get(call->inner, pieces[i])))
+		if (form_given(call->inner, pieces[i]) && !json_is_false(json_object_get(call->inner, pieces[i])))
 			return turn_bad(e, ERR_BAD_FIELD, path, NULL, pieces[i], "this is a piece of a call: send it when it is whole");
 	return check_safety(call, path, e);
 }
@@ -218,7 +218,7 @@ static json_t *picture_part(const json_t *picture, bool snake)
 
 static json_t *function_response(const struct call *call, const struct turn_result *result)
 {
-	const json_t *id = turn_member(call->inner, "id");
+	const json_t *id = form_given(call->inner, "id");
 	json_t *response = json_pack("{s:O,s:o}", "name", call->name, "response", told(call, result));
 
 	if (id)

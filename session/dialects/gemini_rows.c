@@ -441,7 +441,7 @@ static const struct row rows[] = {
 unsigned int gemini_sets(const json_t *name)
 {
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-		if (turn_is(name, rows[i].name))
+		if (form_is(name, rows[i].name))
 			return rows[i].sets;
 	return 0;
 }
@@ -449,7 +449,7 @@ unsigned int gemini_sets(const json_t *name)
 static const struct row *find(enum gemini_set set, const json_t *name)
 {
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-		if (rows[i].sets & set && turn_is(name, rows[i].name))
+		if (rows[i].sets & set && form_is(name, rows[i].name))
 			return &rows[i];
 	return NULL;
 }

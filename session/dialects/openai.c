@@ -21,11 +21,11 @@
 
 static int check_ids(const struct turn *turn, const json_t *call, const char *path, struct err *e)
 {
-	const json_t *id = json_object_get(call, "call_id"), *status = turn_member(call, "status");
+	const json_t *id = json_object_get(call, "call_id"), *status = form_given(call, "status");
 
 	if (!json_is_string(id))
 		return turn_bad(e, ERR_MISSING_FIELD, path, NULL, "call_id", "\"call_id\" is required: the string that the output has to name");
-	if (status && !turn_is(status, "completed"))
+	if (status && !form_is(status, "completed"))
 		return turn_bad(e, ERR_BAD_FIELD, path, NULL, "status", "the status of a call must be \"completed\": the model may not have said all of it");
 	for (size_t i = 0; i < turn->n_calls; i++)
 		if (json_equal(json_object_get(turn->calls[i].body, "call_id"), id))
@@ -60,11 +60,11 @@ static bool has_check(const json_t *checks, const json_t *wanted)
 /* Nobody but a person says yes to these, and the harness is who can ask one. */
 static int check_safety(const json_t *call, const char *path, struct err *e)
 {
-	const json_t *pending = turn_member(call, "pending_safety_checks"), *said = turn_member(call, "acknowledged_safety_checks");
+	const json_t *pending = form_given(call, "pending_safety_checks"), *said = form_given(call, "acknowledged_safety_checks");
 	const json_t *check;
 	size_t i;
 
-	if (!pending && turn_member(call, "action"))
+	if (!pending && form_given(call, "action"))
 		return turn_bad(e, ERR_MISSING_FIELD, path, NULL, "pending_safety_checks", "\"pending_safety_checks\" is required beside \"action\": a list, which may be empty");
 	if (check_checks(pending, path, "pending_safety_checks", e) < 0 || check_checks(said, path, "acknowledged_safety_checks", e) < 0)
 		return -1;
@@ -81,7 +81,7 @@ static int check_safety(const json_t *call, const char *path, struct err *e)
 /* The actions of a call, new; NULL with *e. */
 static json_t *actions_of(const json_t *call, const char *path, struct err *e)
 {
-	const json_t *one = turn_member(call, "action"), *list = turn_member(call, "actions");
+	const json_t *one = form_given(call, "action"), *list = form_given(call, "actions");
 
 	if (one && list)
 		(void)turn_bad(e, ERR_BAD_FIELD, path, NULL, "actions", "a call has either \"action\" or \"actions\"");
@@ -117,7 +117,7 @@ static int read_call(struct turn *turn, const json_t *call, const char *path, st
 
 static bool is_call(const json_t *item)
 {
-	return turn_is(json_object_get(item, "type"), "computer_call");
+	return form_is(json_object_get(item, "type"), "computer_call");
 }
 
 /* Calls among the items of a response; the others (messages, reasoning) are not for us. */
@@ -139,9 +139,9 @@ static int read_items(struct turn *turn, const json_t *items, const char *path, 
 
 static int read_response(struct turn *turn, const json_t *response, struct err *e)
 {
-	const json_t *status = turn_member(response, "status");
+	const json_t *status = form_given(response, "status");
 
-	if (status && !turn_is(status, "completed"))
+	if (status && !form_is(status, "completed"))
 		return err_set(e, ERR_BAD_FIELD, "/status", "the status of a response must be \"completed\": the model may not have said all of it");
 	return read_items(turn, json_object_get(response, "output"), "/output", e);
 }
@@ -163,7 +163,7 @@ static int read_turn(struct turn *turn, const json_t *body, struct err *e)
 /* A computer_call_output. `original` keeps the picture from being made smaller on the model's side. */
 static json_t *output_of(const struct turn_call *call, const json_t *picture)
 {
-	const json_t *checks = turn_member(call->body, "pending_safety_checks");
+	const json_t *checks = form_given(call->body, "pending_safety_checks");
 	json_t *screenshot = json_pack("{s:s}", "type", "computer_screenshot"), *output;
 
 	if (picture) {
@@ -171,7 +171,7 @@ static json_t *output_of(const struct turn_call *call, const json_t *picture)
 
 		json_object_set_new(screenshot, "image_url", json_string(url));
 	}
-	if (turn_member(call->body, "actions"))
+	if (form_given(call->body, "actions"))
 		json_object_set_new(screenshot, "detail", json_string("original"));
 	output = json_pack("{s:s,s:O,s:o}", "type", "computer_call_output", "call_id", json_object_get(call->body, "call_id"), "output", screenshot);
 	if (json_array_size(checks) > 0)
@@ -182,7 +182,7 @@ static json_t *output_of(const struct turn_call *call, const json_t *picture)
 /* The type of the action that failed, quoted as the model wrote it. */
 static const char *failed_type(const struct turn_call *call, size_t item, char *out, size_t size)
 {
-	const json_t *one = turn_member(call->body, "action");
+	const json_t *one = form_given(call->body, "action");
 	const json_t *type = json_object_get(one ? one : json_array_get(json_object_get(call->body, "actions"), item), "type");
 
 	return err_quote(out, size, json_is_string(type) ? json_string_value(type) : "", json_string_length(type));
@@ -268,13 +268,13 @@ static const json_t *first_call(const json_t *body)
 static bool is_openai(const struct dialect *dialect, const json_t *body)
 {
 	(void)dialect;
-	return first_call(body) || turn_is(json_object_get(body, "object"), "response");
+	return first_call(body) || form_is(json_object_get(body, "object"), "response");
 }
 
 static bool is_preview(const struct dialect *dialect, const json_t *body)
 {
 	(void)dialect;
-	return turn_member(first_call(body), "action");
+	return form_given(first_call(body), "action");
 }
 
 const struct dialect dialect_openai = {

@@ -154,7 +154,7 @@ static const struct kind kinds[] = {
 static const struct kind *find_kind(const json_t *name)
 {
 	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
-		if (turn_is(name, kinds[i].name))
+		if (form_is(name, kinds[i].name))
 			return &kinds[i];
 	return NULL;
 }

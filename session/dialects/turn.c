@@ -90,12 +90,6 @@ void turn_fault(struct turn *turn, const struct err *e)
 	append(turn, dialect_fault(&fault));
 }
 
-/* Vendors call things "left_click" and "click_at": a name inside the other is near, too. */
-static bool is_near(const char *asked, const char *name)
-{
-	return near_distance(asked, name) <= (strlen(asked) > 4 ? 2 : 1) || strstr(asked, name) || (strlen(asked) > 2 && strstr(name, asked));
-}
-
 void turn_unknown(struct turn *turn, const char *item, const json_t *name, const char *const *names)
 {
 	const char *asked = json_is_string(name) ? json_string_value(name) : "";
@@ -104,7 +98,7 @@ void turn_unknown(struct turn *turn, const char *item, const json_t *name, const
 	struct err e;
 
 	for (; *names && asked[0]; names++)
-		if (is_near(asked, *names) && used + strlen(*names) + 3 < sizeof(near))
+		if (near_action(asked, *names) && used + strlen(*names) + 3 < sizeof(near))
 			used += (size_t)snprintf(near + used, sizeof(near) - used, "%s%s", used ? ", " : "", *names);
 	(void)err_set(&e, ERR_UNKNOWN_ACTION, NULL, "%s is not %s%s%s", err_quote(quoted, sizeof(quoted), asked, json_string_length(name)), item,
 	              used ? "; near it: " : "", near);
@@ -269,18 +263,6 @@ const char *turn_media_type(const json_t *picture)
 	const char *format = form_string(picture, "format", "png");
 
 	return strcmp(format, "jpeg") == 0 ? "image/jpeg" : strcmp(format, "webp") == 0 ? "image/webp" : "image/png";
-}
-
-bool turn_is(const json_t *value, const char *text)
-{
-	return json_is_string(value) && json_string_length(value) == strlen(text) && memcmp(json_string_value(value), text, strlen(text)) == 0;
-}
-
-const json_t *turn_member(const json_t *object, const char *name)
-{
-	const json_t *value = json_object_get(object, name);
-
-	return json_is_null(value) ? NULL : value;
 }
 
 /* 12.0 as 12; anything else as it is. A new reference. */

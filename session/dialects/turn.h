@@ -88,12 +88,6 @@ int turn_bad(struct err *e, enum err_code code, const char *path, const char *in
 /* "image/png" of a picture. */
 const char *turn_media_type(const json_t *picture);
 
-/* True for a string that is this text, all of it. */
-bool turn_is(const json_t *value, const char *text);
-
-/* A member of an object that is there and not null, or NULL: vendors' packages write null for what is absent. */
-const json_t *turn_member(const json_t *object, const char *name);
-
 /* A copy of an object without its nulls and with whole numbers for those of the form 12.0, which some encoders make; the caller's. */
 json_t *turn_fields(const json_t *object);
 

@@ -11,12 +11,6 @@
 #include "session/base/util.h"
 #include "session/stage/forms.h"
 
-/* Vendors call things "left_click" and "typing": a name inside the other is near, too. */
-static bool is_near(const char *asked, const char *name)
-{
-	return near_distance(asked, name) <= 2 || strstr(asked, name) || (asked[0] && strstr(name, asked));
-}
-
 static int unknown_action(const char *name, const struct action_set *sets, size_t n_sets, struct err *e)
 {
 	char quoted[80], near[160] = "";
@@ -24,7 +18,7 @@ static int unknown_action(const char *name, const struct action_set *sets, size_
 
 	for (size_t s = 0; s < n_sets; s++)
 		for (size_t i = 0; i < sets[s].n_rows && used < sizeof(near); i++)
-			if (is_near(name, sets[s].rows[i].name))
+			if (near_action(name, sets[s].rows[i].name))
 				used += (size_t)snprintf(near + used, sizeof(near) - used, "%s%s", used ? ", " : "", sets[s].rows[i].name);
 	return err_set(e, ERR_UNKNOWN_ACTION, "/action", "%s is not an action; %s%s%s", err_quote(quoted, sizeof(quoted), name, strlen(name)),
 	               used ? "near it: " : "", near, used ? "; GET /v1/actions lists all" : "GET /v1/actions lists them");

@@ -274,6 +274,8 @@ static void test_near_names(void **state)
 	(void)state;
 	refuse("{\"actions\":[{\"action\":\"pokee\"}]}", ERR_UNKNOWN_ACTION, "/actions/0/action");
 	assert_non_null(strstr(faults.list[0].msg, "near it: poke;"));
+	refuse("{\"actions\":[{\"action\":\"ok\"}]}", ERR_UNKNOWN_ACTION, "/actions/0/action");
+	assert_null(strstr(faults.list[0].msg, "near it"));
 	refuse("{\"actions\":[{\"action\":\"left_poke\"}]}", ERR_UNKNOWN_ACTION, "/actions/0/action");
 	assert_non_null(strstr(faults.list[0].msg, "poke"));
 	refuse("{\"actions\":[{\"action\":\"zzzzzz\"}]}", ERR_UNKNOWN_ACTION, "/actions/0/action");
