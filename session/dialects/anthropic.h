@@ -95,6 +95,9 @@ char *anthropic_one_line(const char *text, size_t len, size_t max);
 /* A name to be told back between quotes, without quotes and runs of spaces of its own. Malloced. */
 char *anthropic_name(const char *name, size_t len);
 
+/* What is wrong with a call that is named after the toolset and is not of it, which a model writes with a list of "actions" in its input. Malloced. */
+char *anthropic_malformed(const json_t *input);
+
 /* What the model is told of a call that failed: `error` has "code" and "detail", as in an act's reply. Never any text of the screen. Malloced. */
 char *anthropic_explain(const struct anthropic_tool *tool, const struct anthropic_call *call, const json_t *error);
 

@@ -329,8 +329,11 @@ static int unknown(const struct anthropic_tool *tool, const struct anthropic_cal
 		return err_set(e, ERR_UNKNOWN_ACTION, NULL, "action is required, a string");
 	if (!tool->is_toolset)
 		return err_set(e, ERR_UNKNOWN_ACTION, NULL, "Invalid action: %s", shown);
-	if (strcmp(shown, ANTHROPIC_COMPUTER) == 0)
-		return err_set(e, ERR_UNKNOWN_ACTION, NULL, "Error: the 'computer' toolset could not run this call; nothing in the batch was executed");
+	if (!json_is_string(json_object_get(call->block, "toolset_name"))) {
+		auto_free char *why = anthropic_malformed(call->input);
+
+		return err_set(e, ERR_UNKNOWN_ACTION, NULL, "Error: the 'computer' toolset could not run this call: %s; nothing in the batch was executed", why);
+	}
 	return err_set(e, ERR_UNKNOWN_ACTION, NULL, "Error: unknown computer toolset member '%s'", shown);
 }
 

@@ -9,6 +9,7 @@
 
 #define FIELD_CHARS 4096 /* the vendor's limit of one text */
 #define NAME_CHARS 200   /* of a name that is told back, as in the SDK */
+#define NAMES_BYTES 100  /* of several, after which there comes no other: the text of a fault has to hold them */
 
 /* Characters that would break or turn the one line that they are put into: controls, separators of lines, marks of direction. */
 static bool breaks_line(uint32_t c)
@@ -56,6 +57,52 @@ char *anthropic_name(const char *name, size_t len)
 	end -= end > line && end[-1] == ' ';
 	*end = '\0';
 	return line;
+}
+
+/* The names of these actions between quotes, ten at most, and fewer where they are long. Malloced. */
+static char *names_of(const json_t *actions)
+{
+	char *names = util_strdup("");
+	size_t i, n = json_array_size(actions);
+
+	for (i = 0; i < n && i < 10 && strlen(names) < NAMES_BYTES; i++) {
+		const json_t *action = json_object_get(json_array_get(actions, i), "action");
+		auto_free char *name = anthropic_name(json_string_value(action), json_string_length(action)), *before = names;
+
+		names = util_printf("%s%s'%s'", before, i > 0 ? ", " : "", name);
+	}
+	if (i < n) {
+		auto_free char *before = names;
+
+		names = util_printf("%s, and %zu more", before, n - i);
+	}
+	return names;
+}
+
+char *anthropic_malformed(const json_t *input)
+{
+	const json_t *actions = json_object_get(input, "actions"), *one = json_object_get(input, "action"), *action;
+	size_t i;
+
+	if (!actions && json_is_string(one)) {
+		auto_free char *name = anthropic_name(json_string_value(one), json_string_length(one));
+
+		return util_printf("the call has no 'actions' list (action: '%s')", name);
+	}
+	if (!actions)
+		return util_strdup("the call has no 'actions' list");
+	if (json_is_string(actions))
+		return util_strdup("'actions' is text, not a list of actions");
+	if (!json_is_array(actions))
+		return util_strdup("'actions' is not a list of actions");
+	if (json_array_size(actions) == 0)
+		return util_strdup("the 'actions' list is empty");
+	json_array_foreach(actions, i, action)
+		if (!json_is_string(json_object_get(action, "action")))
+			return util_printf("action %zu must be an object with a string 'action' field", i);
+	auto_free char *names = names_of(actions);
+
+	return util_printf("its actions could not be run as sent (actions: %s)", names);
 }
 
 /* A number of seconds as JavaScript writes it: as few digits as tell it from all other numbers. With three the largest, 100, has no exponent. */
