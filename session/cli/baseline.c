@@ -13,6 +13,7 @@
 #include "session/base/util.h"
 #include "session/replay/export.h"
 
+/* What a folder that was made has in it. */
 static const char *const files[] = {"journal.jsonl", "pictures", "session.json"};
 
 static bool is_ours(const char *name)
@@ -81,35 +82,37 @@ static char *folder_name(const char *path)
 	return len > 0 && strcmp(name + len, ".zip") == 0 ? util_printf("%.*s", (int)len, name) : util_strdup("journal");
 }
 
-/* The archive that `glovebox export` would make of the folder. */
-static int write_zip(const char *made, const char *path, int fd, struct err *e)
+/* The archive that `glovebox export` would make of the folder, as `file`. */
+static int write_zip(const char *made, const char *path, const char *file, struct err *e)
 {
 	auto_free char *name = folder_name(path);
-	struct zip_writer *writer;
+	struct archive_writer *writer = NULL;
 	struct export_count count = {0};
 	struct reader *reader;
 	int rc;
 
 	if (reader_open(made, &reader, e) < 0)
 		return -1;
-	writer = zip_writer_create(fd);
-	rc = export_page(reader, name, writer, &count, e) == 0 ? zip_writer_finish(writer, e) : -1;
-	zip_writer_destroy(writer);
+	rc = archive_writer_create(file, &writer, e);
+	if (rc == 0)
+		rc = export_page(reader, name, writer, &count, e) == 0 ? archive_writer_finish(writer, e) : -1;
+	archive_writer_destroy(writer);
 	reader_close(reader);
 	return rc;
 }
 
+/* The file is on the disk before it takes the name of the old one, and is for whom that was. */
 static int replace_zip(const char *made, const char *path, struct err *e)
 {
-	auto_free char *file = util_printf("%s.XXXXXX", path);
-	auto_fd fd = mkostemp(file, O_CLOEXEC);
+	auto_free char *file = util_printf("%s/new.zip", made);
+	auto_fd fd = -1;
 	struct stat st;
-	int rc;
+	int rc = write_zip(made, path, file, e);
 
-	if (fd < 0)
-		return refuse(e, path);
-	rc = write_zip(made, path, fd, e);
-	if (rc == 0 && ((stat(path, &st) == 0 && fchmod(fd, st.st_mode & 0777) < 0) || fsync(fd) < 0 || rename(file, path) < 0))
+	if (rc < 0)
+		return -1;
+	fd = open(file, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || (stat(path, &st) == 0 && fchmod(fd, st.st_mode & 0777) < 0) || fsync(fd) < 0 || rename(file, path) < 0)
 		rc = refuse(e, path);
 	if (rc < 0)
 		(void)unlink(file);

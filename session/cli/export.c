@@ -21,7 +21,7 @@ static const struct arg_option export_options[] = {
 
 static const struct format {
 	const char *name;
-	int (*write)(struct reader *reader, const char *name, struct zip_writer *zip, struct export_count *count, struct err *e);
+	int (*write)(struct reader *reader, const char *name, struct archive_writer *zip, struct export_count *count, struct err *e);
 } formats[] = {{"page", export_page}, {"osworld", export_osworld}};
 
 static const struct format *read_format(const struct args *args, struct err *e)
@@ -58,24 +58,16 @@ static char *name_of(const char *path)
 	return name;
 }
 
-/* All of it, or no file of this name that was not there before. */
 static int write_archive(const char *file, const struct format *format, struct reader *reader, const char *name, struct export_count *count,
                          struct err *e)
 {
-	auto_free char *part = util_printf("%s.part", file);
-	auto_fd fd = open(part, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-	struct zip_writer *zip;
+	struct archive_writer *writer;
 	int rc;
 
-	if (fd < 0)
-		return err_set(e, ERR_BAD_REQUEST, NULL, "%s cannot be written: %s", part, strerror(errno));
-	zip = zip_writer_create(fd);
-	rc = format->write(reader, name, zip, count, e) == 0 && zip_writer_finish(zip, e) == 0 ? 0 : -1;
-	zip_writer_destroy(zip);
-	if (rc == 0 && rename(part, file) < 0)
-		rc = err_set(e, ERR_BAD_REQUEST, NULL, "%s cannot be written: %s", file, strerror(errno));
-	if (rc < 0)
-		(void)unlink(part);
+	if (archive_writer_create(file, &writer, e) < 0)
+		return -1;
+	rc = format->write(reader, name, writer, count, e) == 0 ? archive_writer_finish(writer, e) : -1;
+	archive_writer_destroy(writer);
 	return rc;
 }
 

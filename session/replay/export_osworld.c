@@ -11,7 +11,7 @@
 struct trajectory {
 	struct reader *reader;
 	const char *folder;
-	struct zip_writer *zip;
+	struct archive_writer *zip;
 	struct export_count *count;
 	struct export_png png;
 	char *text; /* lines so far */
@@ -115,7 +115,7 @@ static int add_steps(struct trajectory *t, struct err *e)
 	return 0;
 }
 
-int export_osworld(struct reader *reader, const char *name, struct zip_writer *zip, struct export_count *count, struct err *e)
+int export_osworld(struct reader *reader, const char *name, struct archive_writer *zip, struct export_count *count, struct err *e)
 {
 	struct trajectory t = {.reader = reader, .folder = name, .zip = zip, .count = count};
 	int rc;

@@ -84,7 +84,7 @@ static uint64_t highest(const json_t *steps)
 }
 
 /* Each as a file; the numbers of those that cannot be shown go into `missing`. */
-static int add_pictures(struct reader *reader, const char *folder, struct zip_writer *zip, const json_t *steps, json_t *missing,
+static int add_pictures(struct reader *reader, const char *folder, struct archive_writer *zip, const json_t *steps, json_t *missing,
                         struct export_count *count, struct err *e)
 {
 	struct numbers numbers = find_numbers(steps, highest(steps));
@@ -124,14 +124,14 @@ static json_t *session_document(const struct reader *reader)
 	                 json_object_get(start, "spec"));
 }
 
-static int add_source(struct zip_writer *zip, const char *folder, const char *rest, const struct source *source, struct err *e)
+static int add_source(struct archive_writer *zip, const char *folder, const char *rest, const struct source *source, struct err *e)
 {
 	auto_free char *name = util_printf("%s/%s", folder, rest);
 
-	return source->len > 0 ? zip_writer_add(zip, name, source, e) : 0;
+	return source->len > 0 ? archive_writer_add(zip, name, source, e) : 0;
 }
 
-static int add_session(const struct reader *reader, const char *folder, struct zip_writer *zip, struct err *e)
+static int add_session(const struct reader *reader, const char *folder, struct archive_writer *zip, struct err *e)
 {
 	json_auto_t *document = NULL;
 	auto_free char *text = NULL;
@@ -161,7 +161,7 @@ static json_t *head_of(const struct reader *reader, json_t *missing)
 	return head;
 }
 
-int export_page(struct reader *reader, const char *name, struct zip_writer *zip, struct export_count *count, struct err *e)
+int export_page(struct reader *reader, const char *name, struct archive_writer *zip, struct export_count *count, struct err *e)
 {
 	json_auto_t *steps = export_steps(reader), *missing = json_array();
 	auto_free char *text = NULL;

@@ -25,9 +25,9 @@ int export_png_make(struct export_png *png, struct reader *reader, uint64_t numb
 	return 1;
 }
 
-int export_add(struct zip_writer *zip, const char *folder, const char *rest, const void *data, size_t len, struct err *e)
+int export_add(struct archive_writer *zip, const char *folder, const char *rest, const void *data, size_t len, struct err *e)
 {
 	auto_free char *name = util_printf("%s/%s", folder, rest);
 
-	return zip_writer_add_bytes(zip, name, data, len, e);
+	return archive_writer_add_bytes(zip, name, data, len, e);
 }

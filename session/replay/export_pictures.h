@@ -17,6 +17,6 @@ void export_png_finish(struct export_png *png);
 int export_png_make(struct export_png *png, struct reader *reader, uint64_t number);
 
 /* Adds an entry whose name is "FOLDER/" and `rest`. */
-int export_add(struct zip_writer *zip, const char *folder, const char *rest, const void *data, size_t len, struct err *e);
+int export_add(struct archive_writer *zip, const char *folder, const char *rest, const void *data, size_t len, struct err *e);
 
 #endif

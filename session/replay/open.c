@@ -9,7 +9,7 @@
 #include "session/base/limits.h"
 #include "session/base/util.h"
 #include "session/replay/reader.h"
-#include "session/replay/zip.h"
+#include "session/replay/archive.h"
 
 /* The files of a journal. */
 static const struct {
@@ -58,12 +58,12 @@ static int open_folder(int folder, struct reader_parts *parts, struct err *e)
 }
 
 /* The folder in the zip in which journal.jsonl lies: *len bytes of its name, 0 at the top. */
-static int find_folder(const struct zip *zip, const char **name, size_t *len, struct err *e)
+static int find_folder(const struct archive *zip, const char **name, size_t *len, struct err *e)
 {
 	size_t tail = strlen(files[0].name), found = 0;
 
-	for (size_t i = 0; i < zip_n_entries(zip); i++) {
-		const char *entry = zip_name(zip, i);
+	for (size_t i = 0; i < archive_n_entries(zip); i++) {
+		const char *entry = archive_name(zip, i);
 		size_t before = strlen(entry) < tail ? 0 : strlen(entry) - tail;
 
 		if (strlen(entry) < tail || strcmp(entry + before, files[0].name) != 0 || (before > 0 && entry[before - 1] != '/'))
@@ -75,13 +75,13 @@ static int find_folder(const struct zip *zip, const char **name, size_t *len, st
 	return found == 1 ? 0 : err_set(e, ERR_BAD_REQUEST, NULL, found ? "it has several journals" : "it has no journal.jsonl");
 }
 
-static int read_entry(const struct zip *zip, const char *folder, size_t len, size_t file, struct source *out, struct err *e)
+static int read_entry(const struct archive *zip, const char *folder, size_t len, size_t file, struct source *out, struct err *e)
 {
-	for (size_t i = 0; i < zip_n_entries(zip); i++) {
-		const char *entry = zip_name(zip, i);
+	for (size_t i = 0; i < archive_n_entries(zip); i++) {
+		const char *entry = archive_name(zip, i);
 
 		if (strncmp(entry, folder, len) == 0 && strcmp(entry + len, files[file].name) == 0)
-			return zip_read(zip, i, files[file].max, out, e);
+			return archive_read(zip, i, files[file].max, out, e);
 	}
 	return 0;
 }
@@ -91,15 +91,15 @@ static int open_zip(struct source file, struct reader_parts *parts, struct err *
 {
 	const char *folder;
 	size_t len;
-	struct zip *zip;
+	struct archive *zip;
 	int rc;
 
-	if (zip_open(file, &zip, e) < 0)
+	if (archive_open(file, &zip, e) < 0)
 		return -1;
 	rc = find_folder(zip, &folder, &len, e);
 	for (size_t i = 0; rc == 0 && i < ARRAY_LEN(files); i++)
 		rc = read_entry(zip, folder, len, i, part_of(parts, i), e);
-	zip_close(zip);
+	archive_close(zip);
 	return rc;
 }
 

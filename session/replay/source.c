@@ -3,6 +3,8 @@
 #include "session/replay/source.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -38,6 +40,18 @@ void source_finish(struct source *source)
 		util_close_fd(&source->fd);
 	free(source->data);
 	*source = source_none();
+}
+
+int source_temporary(struct err *e)
+{
+	const char *folder = getenv("TMPDIR");
+	auto_free char *name = util_printf("%s/glovebox-XXXXXX", folder && *folder ? folder : "/var/tmp");
+	int fd = mkostemp(name, O_CLOEXEC);
+
+	if (fd < 0)
+		return err_set(e, ERR_INTERNAL, NULL, "no temporary file can be made (%s): %s", name, strerror(errno));
+	(void)unlink(name);
+	return fd;
 }
 
 static int read_file(const struct source *source, uint64_t at, char *out, size_t len, struct err *e)

@@ -21,6 +21,9 @@ struct source {
 /* All of a regular file, whose descriptor is taken. ERR_BAD_REQUEST: it is none, or has more than max bytes. */
 int source_of_file(int fd, uint64_t max, struct source *out, struct err *e);
 
+/* A descriptor of an empty file in TMPDIR (/var/tmp) that goes with it, or -1. ERR_INTERNAL. */
+int source_temporary(struct err *e);
+
 /* `len` malloced bytes, which are taken. */
 struct source source_of_memory(char *data, size_t len);
 

@@ -13,7 +13,7 @@
 #include "session/base/util.h"
 #include "session/replay/export.h"
 #include "session/replay/plan.h"
-#include "session/replay/zip.h"
+#include "session/replay/archive.h"
 
 static char *copy_of(const uint8_t *data, size_t size)
 {
@@ -99,18 +99,18 @@ static void try_parts(char *lines, size_t lines_len, const uint8_t *pictures, si
 
 static void try_zip(const uint8_t *data, size_t size)
 {
-	struct zip *zip;
+	struct archive *zip;
 	struct err e = {.code = ERR_NONE};
 
-	if (zip_open(source_of_memory(copy_of(data, size), size), &zip, &e) < 0)
+	if (archive_open(source_of_memory(copy_of(data, size), size), &zip, &e) < 0)
 		return;
-	for (size_t i = 0; i < zip_n_entries(zip); i++) {
+	for (size_t i = 0; i < archive_n_entries(zip); i++) {
 		struct source entry;
 
-		if (zip_read(zip, i, 1024 * 1024, &entry, &e) == 0)
+		if (archive_read(zip, i, 1024 * 1024, &entry, &e) == 0)
 			source_finish(&entry);
 	}
-	zip_close(zip);
+	archive_close(zip);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* links: session/replay */
 /* Journals, read: what is in them, and what is said of those that are broken or made to do harm. */
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +14,7 @@
 
 #include "replay_make.h"
 #include "session/base/limits.h"
-#include "session/replay/zip.h"
+#include "session/replay/archive.h"
 
 /* Two calls: a click and a key, observed; then one that never ended. Pictures 1 (red, 8x6), 2 (a blue spot in it). */
 static void make_two(struct make *make)
@@ -268,21 +269,25 @@ static void test_decode_refuses(void **state)
 	pixels_finish(&to);
 }
 
-/* The writer's archive in a file of its own. */
+/* The writer's archive, as the file that it becomes. */
 static struct source make_zip(const char *const *names, const char *const *contents, size_t n)
 {
-	char path[] = "/tmp/test-replay-XXXXXX";
-	int fd = mkstemp(path);
-	struct zip_writer *writer = zip_writer_create(fd);
+	char folder[] = "/tmp/test-replay-XXXXXX";
+	auto_free char *path = util_printf("%s/made.zip", mkdtemp(folder));
+	struct archive_writer *writer;
 	struct source file;
 	struct err e = {0};
 
-	unlink(path);
+	assert_int_equal(archive_writer_create(path, &writer, &e), 0);
 	for (size_t i = 0; i < n; i++)
-		assert_int_equal(zip_writer_add_bytes(writer, names[i], contents[i], strlen(contents[i]), &e), 0);
-	assert_int_equal(zip_writer_finish(writer, &e), 0);
-	zip_writer_destroy(writer);
-	assert_int_equal(source_of_file(fd, 1 << 20, &file, &e), 0);
+		assert_int_equal(archive_writer_add_bytes(writer, names[i], contents[i], strlen(contents[i]), &e), 0);
+	assert_int_equal(access(path, F_OK), -1);
+	if (archive_writer_finish(writer, &e) < 0)
+		fail_msg("%s", e.msg);
+	archive_writer_destroy(writer);
+	assert_int_equal(source_of_file(open(path, O_RDONLY | O_CLOEXEC), 1 << 20, &file, &e), 0);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(rmdir(folder), 0);
 	return file;
 }
 
@@ -291,24 +296,24 @@ static void test_zip(void **state)
 	static const char *const names[] = {"a/journal.jsonl", "empty", "ä.txt"};
 	static const char *const contents[] = {"one\ntwo\n", "", "content"};
 	struct source file = make_zip(names, contents, 3), entry;
-	struct zip *zip;
+	struct archive *zip;
 	struct err e = {0};
 
 	(void)state;
-	assert_int_equal(zip_open(file, &zip, &e), 0);
-	assert_int_equal(zip_n_entries(zip), 3);
+	assert_int_equal(archive_open(file, &zip, &e), 0);
+	assert_int_equal(archive_n_entries(zip), 3);
 	for (size_t i = 0; i < 3; i++) {
 		auto_free char *text = NULL;
 
-		assert_string_equal(zip_name(zip, i), names[i]);
-		assert_int_equal(zip_read(zip, i, 100, &entry, &e), 0);
+		assert_string_equal(archive_name(zip, i), names[i]);
+		assert_int_equal(archive_read(zip, i, 100, &entry, &e), 0);
 		assert_int_equal(source_read_all(&entry, 100, &text, &e), 0);
 		assert_string_equal(text, contents[i]);
 		source_finish(&entry);
 	}
-	assert_int_equal(zip_read(zip, 0, 7, &entry, &e), -1);
+	assert_int_equal(archive_read(zip, 0, 7, &entry, &e), -1);
 	assert_string_equal(e.msg, "a/journal.jsonl in this zip has 8 bytes; at most 7 are read");
-	zip_close(zip);
+	archive_close(zip);
 }
 
 /* In memory the content is looked at whole. */
@@ -318,38 +323,104 @@ static void test_zip_sum(void **state)
 	static const char *const contents[] = {"content"};
 	struct source file = make_zip(names, contents, 1), entry;
 	char *text;
-	struct zip *zip;
+	struct archive *zip;
 	struct err e = {0};
 
 	(void)state;
 	assert_int_equal(source_read_all(&file, (size_t)file.len, &text, &e), 0);
 	*strstr(text + 31, "content") = 'C';
-	assert_int_equal(zip_open(source_of_memory(text, (size_t)file.len), &zip, &e), 0);
-	assert_int_equal(zip_read(zip, 0, 100, &entry, &e), -1);
-	assert_string_equal(e.msg, "this zip cannot be read: the sum of an entry is wrong");
-	zip_close(zip);
+	assert_int_equal(archive_open(source_of_memory(text, (size_t)file.len), &zip, &e), 0);
+	assert_int_equal(archive_read(zip, 0, 100, &entry, &e), -1);
+	assert_string_equal(e.msg, "this zip cannot be read: CRC error");
+	archive_close(zip);
 	source_finish(&file);
+}
+
+static void assert_zip_refused(struct source file, const char *why)
+{
+	auto_free char *wanted = util_printf("this zip cannot be read: %s", why);
+	struct archive *zip;
+	struct err e = {0};
+
+	assert_int_equal(archive_open(file, &zip, &e), -1);
+	assert_string_equal(e.msg, wanted);
+}
+
+/* The archive with the bytes of `to` at `at` of the row of its directory that is `row`. */
+static struct source patched(struct source file, size_t row, size_t at, const void *to, size_t len)
+{
+	char *text, *found;
+	struct err e = {0};
+	size_t n = (size_t)file.len;
+
+	assert_int_equal(source_read_all(&file, n, &text, &e), 0);
+	source_finish(&file);
+	found = text;
+	for (size_t i = 0; i <= row; i++)
+		found = (char *)memmem(found + 1, n - (size_t)(found + 1 - text), "PK\1\2", 4);
+	memcpy(found + at, to, len);
+	return source_of_memory(text, n);
 }
 
 static void test_zip_refuses(void **state)
 {
 	static const char *const bad_names[] = {"../x", "/x", "a/../../x", "a\\b", "a//b", "./x", "a/..", ".."};
-	static const char *const content[] = {"x", "y"};
-	static const char *const twice[] = {"x", "x"};
-	struct zip *zip;
-	struct err e = {0};
+	static const char *const content[] = {"x", "y"}, *const two[] = {"x", "y"};
 
 	(void)state;
-	for (size_t i = 0; i < ARRAY_LEN(bad_names); i++) {
-		assert_int_equal(zip_open(make_zip(&bad_names[i], content, 1), &zip, &e), -1);
-		assert_string_equal(e.msg, "this zip cannot be read: the name of an entry is no plain path below a folder");
+	for (size_t i = 0; i < ARRAY_LEN(bad_names); i++)
+		assert_zip_refused(make_zip(&bad_names[i], content, 1), "the name of an entry is no plain path below a folder");
+	assert_zip_refused(patched(make_zip(two, content, 2), 1, 46, "x", 1), "Zip archive inconsistent");
+	assert_zip_refused(source_of_memory(util_strdup("PK"), 2), "Not a zip archive");
+	assert_zip_refused(source_of_memory(util_zalloc(500), 500), "Not a zip archive");
+	assert_zip_refused(patched(make_zip(two, content, 2), 0, 38, "\0\0\xff\xa1", 4), "an entry is neither a file nor a folder"); /* a symlink */
+	assert_zip_refused(patched(make_zip(two, content, 2), 0, 38, "\0\0\xff\x11", 4), "an entry is neither a file nor a folder"); /* a FIFO */
+}
+
+static void put_row(char **text, size_t *len, const char *name)
+{
+	static const char row[46] = "PK\1\2";
+	char *grown = util_realloc(*text, *len + sizeof(row) + 1);
+
+	memcpy(grown + *len, row, sizeof(row));
+	grown[*len + 28] = 1;
+	grown[*len + sizeof(row)] = *name;
+	*text = grown;
+	*len += sizeof(row) + 1;
+}
+
+static void put_number(char *to, uint64_t value, size_t bytes)
+{
+	for (size_t i = 0; i < bytes; i++)
+		to[i] = (char)(value >> 8 * i & 0xff);
+}
+
+/* A directory that says what would take more memory than there is: billions of entries, in the form for large archives. */
+static void test_zip_of_billions(void **state)
+{
+	static const uint64_t counts[] = {UINT64_C(1) << 28, UINT64_C(1) << 36, UINT64_MAX / 64, UINT64_MAX};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(counts); i++) {
+		char *text = NULL;
+		size_t len = 0, rows;
+
+		put_row(&text, &len, "x");
+		rows = len;
+		text = util_realloc(text, len + 56 + 20 + 22);
+		memset(text + len, 0, 56 + 20 + 22);
+		memcpy(text + len, "PK\6\6", 4);
+		put_number(text + len + 4, 44, 8);
+		put_number(text + len + 24, counts[i], 8);
+		put_number(text + len + 32, counts[i], 8);
+		put_number(text + len + 40, rows, 8);
+		memcpy(text + len + 56, "PK\6\7", 4);
+		put_number(text + len + 64, len, 8);
+		put_number(text + len + 72, 1, 4);
+		memcpy(text + len + 76, "PK\5\6", 4);
+		memset(text + len + 84, 0xff, 12);
+		assert_zip_refused(source_of_memory(text, len + 98), "Zip archive inconsistent");
 	}
-	assert_int_equal(zip_open(make_zip(twice, content, 2), &zip, &e), -1);
-	assert_string_equal(e.msg, "this zip cannot be read: it has \"x\" twice");
-	assert_int_equal(zip_open(source_of_memory(util_strdup("PK"), 2), &zip, &e), -1);
-	assert_string_equal(e.msg, "this zip cannot be read: it is too short");
-	assert_int_equal(zip_open(source_of_memory(util_zalloc(500), 500), &zip, &e), -1);
-	assert_string_equal(e.msg, "this zip cannot be read: it has no directory at its end");
 }
 
 /* Each byte of a small archive set to each of some values: it is read or refused, never more. */
@@ -367,19 +438,19 @@ static void test_zip_any_byte(void **state)
 	assert_int_equal(source_read_all(&file, len, &text, &e), 0);
 	for (size_t i = 0; i < len * sizeof(values); i++) {
 		char *copy = util_alloc(len + 1);
-		struct zip *zip;
+		struct archive *zip;
 
 		memcpy(copy, text, len);
 		copy[i / sizeof(values)] = values[i % sizeof(values)];
-		if (zip_open(source_of_memory(copy, len), &zip, &e) < 0)
+		if (archive_open(source_of_memory(copy, len), &zip, &e) < 0)
 			continue;
-		for (size_t k = 0; k < zip_n_entries(zip); k++) {
+		for (size_t k = 0; k < archive_n_entries(zip); k++) {
 			struct source entry;
 
-			if (zip_read(zip, k, 1000, &entry, &e) == 0)
+			if (archive_read(zip, k, 1000, &entry, &e) == 0)
 				source_finish(&entry);
 		}
-		zip_close(zip);
+		archive_close(zip);
 	}
 	source_finish(&file);
 }
@@ -437,7 +508,7 @@ int main(void)
 		cmocka_unit_test(test_calls), cmocka_unit_test(test_old_journal), cmocka_unit_test(test_pictures_in_any_order),
 		cmocka_unit_test(test_changed_lines), cmocka_unit_test(test_torn_ends), cmocka_unit_test(test_changed_pictures),
 		cmocka_unit_test(test_sizes_that_lie), cmocka_unit_test(test_decode_refuses), cmocka_unit_test(test_zip),
-		cmocka_unit_test(test_zip_sum), cmocka_unit_test(test_zip_refuses), cmocka_unit_test(test_zip_any_byte), cmocka_unit_test(test_folder),
+		cmocka_unit_test(test_zip_sum), cmocka_unit_test(test_zip_refuses), cmocka_unit_test(test_zip_of_billions), cmocka_unit_test(test_zip_any_byte), cmocka_unit_test(test_folder),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
