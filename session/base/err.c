@@ -15,11 +15,18 @@ static const struct err_info infos[ERR_N_CODES] = {
 #undef ERR_INFO
 };
 
-/* A text that was cut to fit may end inside a character, or a pointer inside an escape ("~0"): that end goes too. */
-static void trim(char *text, bool is_pointer)
+/* A text that was cut to fit may end inside a character, or a pointer inside an escape ("~0"): that end goes too. Other bytes that are no UTF-8, as names of
+ * files may have them, become "?". */
+static void trim(char *text, size_t size, bool is_pointer)
 {
-	size_t len = util_utf8_prefix(text, strlen(text));
+	size_t len = strlen(text), good;
 
+	while ((good = util_utf8_prefix(text, len)) < len) {
+		if (len == size - 1 && len - good < 4)
+			len = good;
+		else
+			text[good] = '?';
+	}
 	if (is_pointer && len > 0 && text[len - 1] == '~')
 		len--;
 	text[len] = '\0';
@@ -32,8 +39,8 @@ __attribute__((format(printf, 4, 0))) static void fill(struct err *e, enum err_c
 
 	(void)snprintf(made.path, sizeof(made.path), "%s", path ? path : "");
 	(void)vsnprintf(made.msg, sizeof(made.msg), fmt, args);
-	trim(made.path, true);
-	trim(made.msg, false);
+	trim(made.path, sizeof(made.path), true);
+	trim(made.msg, sizeof(made.msg), false);
 	*e = made;
 }
 
@@ -74,7 +81,7 @@ void err_prefix(struct err *e, const char *prefix)
 		return;
 	(void)snprintf(joined, sizeof(joined), "%s%s", prefix, e->path);
 	joined[sizeof(e->path) - 1] = '\0';
-	trim(joined, true);
+	trim(joined, sizeof(e->path), true);
 	memcpy(e->path, joined, sizeof(e->path));
 }
 

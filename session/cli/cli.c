@@ -23,6 +23,14 @@ static void show_refusal(struct cli *cli, const json_t *problem)
 		show_problem("glovebox", problem);
 }
 
+/* What was asked for cannot be done, in one line; it may have names and texts of files that others made. */
+static void show_fault(const struct err *e)
+{
+	auto_free char *path = show_visible(e->path, strlen(e->path), 0), *msg = show_visible(e->msg, strlen(e->msg), 0);
+
+	fprintf(stderr, "glovebox: %s%s%s\n", path, *path ? ": " : "", msg);
+}
+
 int cli_fail(struct cli *cli, enum cli_exit status, const struct err *e)
 {
 	const char *code = status == CLI_UNREACHABLE ? "unreachable" : err_info(e->code)->wire;
@@ -32,7 +40,7 @@ int cli_fail(struct cli *cli, enum cli_exit status, const struct err *e)
 	if (!problem)
 		DIE("no memory for an error");
 	if (status == CLI_USAGE && !cli->json)
-		fprintf(stderr, "glovebox: %s%s%s\n", *e->path ? e->path : "", *e->path ? ": " : "", e->msg);
+		show_fault(e);
 	else
 		show_refusal(cli, problem);
 	return (int)status;
@@ -91,7 +99,7 @@ int cli_send(struct cli *cli, const struct client_request *request, struct clien
 		return status;
 	if (client_send(&cli->client, request, reply, &e))
 		return cli_fail(cli, e.code == ERR_GONE ? CLI_UNREACHABLE : CLI_REFUSED, &e);
-	if (reply->status < 400)
+	if (reply->status < 400 || (request->or_none && reply->status == 404))
 		return CLI_DONE;
 	show_answer(cli, reply);
 	client_reply_finish(reply);

@@ -66,6 +66,7 @@ struct client_request {
 	const char *etag;   /* If-None-Match, or NULL */
 	int sink;           /* a file for the body of a 200, at most sink_max bytes, instead of memory; or -1 */
 	uint64_t sink_max;
+	bool or_none;      /* 404 is an answer, too, not a refusal (for cli_send) */
 };
 
 /* The same for a request of this kind. ERR_CANCELLED: client->stop was set meanwhile. */

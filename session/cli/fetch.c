@@ -2,34 +2,23 @@
 /* A journal by two GETs. */
 #include "session/cli/fetch.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <string.h>
-
 #include "session/base/limits.h"
 #include "session/base/util.h"
 
 /* What a GET answers, in a file without a name. CLI_DONE also when there is none and it need not be. */
 static int fetch(struct cli *cli, const char *path, bool required, uint64_t max, struct source *out)
 {
-	auto_fd fd = open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	const struct client_request request = {.method = "GET", .path = path, .sink = fd, .sink_max = max};
-	auto_reply reply = {0};
 	struct err e = {0};
+	auto_fd fd = source_temporary(&e);
+	const struct client_request request = {.method = "GET", .path = path, .sink = fd, .sink_max = max, .or_none = !required};
+	auto_reply reply = {0};
 	int status;
 
-	if (fd < 0) {
-		err_set(&e, ERR_BAD_REQUEST, NULL, "no file can be made in /tmp: %s", strerror(errno));
+	if (fd < 0)
 		return cli_fail(cli, CLI_REFUSED, &e);
-	}
-	if (!required) {
-		if (client_send(&cli->client, &request, &reply, &e) < 0 || (reply.status != 200 && reply.status != 404))
-			return cli_fail(cli, CLI_UNREACHABLE, &e);
-	} else {
-		status = cli_send(cli, &request, &reply);
-		if (status != CLI_DONE)
-			return status;
-	}
+	status = cli_send(cli, &request, &reply);
+	if (status != CLI_DONE)
+		return status;
 	return source_of_file(steal_fd(&fd), max, out, &e) < 0 ? cli_fail(cli, CLI_REFUSED, &e) : CLI_DONE;
 }
 

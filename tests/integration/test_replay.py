@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """glovebox replay: recorded sessions, played again on fresh ones."""
+import hashlib
+import http.server
 import json
 import os
 import shutil
 import signal
 import subprocess
 import sys
+import threading
 import xml.etree.ElementTree as ElementTree
 import zipfile
 
@@ -203,6 +206,57 @@ def test_the_recording_is_not_written_over(cli, journal):
     before = {path.name: path.read_bytes() for path in journal.iterdir()}
     assert "--update" in cli.run("replay", journal, *AS_RECORDED, "-o", f"{journal}/../journal", status=USAGE).stderr.decode()
     assert {path.name: path.read_bytes() for path in journal.iterdir()} == before
+
+
+def made_lines(*lines):
+    """A journal of these, chained."""
+    text, before = b"", bytes(32)
+    for seq, line in enumerate(lines, 1):
+        raw = json.dumps({"seq": seq, **line}, separators=(",", ":")).encode()
+        before = hashlib.sha256(before + raw).digest()
+        text += raw[:-1] + b',"hash":"%s"}\n' % before.hex().encode()
+    return text
+
+
+def test_text_of_a_journal_does_not_drive_the_terminal(cli, tmp_path):
+    (tmp_path / "journal.jsonl").write_bytes(made_lines(
+        {"event": "start", "image": "\x1b[31m\x9b\n", "spec": {"display": SIZE}, "native": SIZE}, {"event": "call", "request": "r", "actions": 0}))
+    assert cli.run("replay", tmp_path, status=USAGE).stderr == b"glovebox: the server has no image \\x1b[31m\\xc2\\x9b\\x0a\n"
+
+
+def test_a_server_that_cannot_give_the_pictures(cli):
+    """Why not is told, and that it was the server."""
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            lines = self.path.endswith("/journal")
+            body = made_lines({"event": "start"}) if lines else b'{"code":"internal","detail":"the disk is gone"}'
+            self.send_response(200 if lines else 500)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *words):
+            pass
+
+    with http.server.HTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            done = cli.run("export", "s" + "a" * 15, "--server", f"http://127.0.0.1:{server.server_port}", status=REFUSED)
+        finally:
+            server.shutdown()
+            thread.join()
+    assert b"the disk is gone" in done.stderr
+
+
+def test_zips_that_are_refused(cli, tmp_path):
+    path = tmp_path / "made.zip"
+    for method, n, words in ((zipfile.ZIP_BZIP2, 1, "neither stored nor deflated"), (zipfile.ZIP_STORED, 16385, "too many entries"),
+                             (zipfile.ZIP_DEFLATED, 0, "no journal.jsonl")):
+        with zipfile.ZipFile(path, "w", method) as archive:
+            for i in range(n):
+                archive.writestr(f"{i}", b"x" * 100)
+        assert words in cli.run("replay", path, status=USAGE).stderr.decode()
 
 
 def test_journals_that_are_refused(cli, server, journal, tmp_path):

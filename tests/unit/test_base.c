@@ -109,6 +109,16 @@ static void test_cut(void **state)
 		}
 }
 
+/* Such as names of files may have: the text behind them is not lost. */
+static void test_bytes_that_are_no_utf8(void **state)
+{
+	struct err e = {0};
+
+	(void)state;
+	err_set(&e, ERR_BAD_REQUEST, NULL, "%s cannot be read: %s", "a\xff\xc3 \xe2\x82", "it is not there");
+	assert_string_equal(e.msg, "a?? ?? cannot be read: it is not there");
+}
+
 static void test_prefix(void **state)
 {
 	struct err e = {0};
@@ -581,7 +591,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_hashes),
 		cmocka_unit_test(test_err_set), cmocka_unit_test(test_err_of_itself), cmocka_unit_test(test_err_rows),
-		cmocka_unit_test(test_cut),     cmocka_unit_test(test_prefix),        cmocka_unit_test(test_quote),
+		cmocka_unit_test(test_cut), cmocka_unit_test(test_bytes_that_are_no_utf8),     cmocka_unit_test(test_prefix),        cmocka_unit_test(test_quote),
 		cmocka_unit_test(test_quote_bounds), cmocka_unit_test(test_utf8),     cmocka_unit_test(test_files),
 		cmocka_unit_test(test_helpers), cmocka_unit_test(test_log), cmocka_unit_test(test_log_gathers),
 		cmocka_unit_test(test_log_waits_for_its_flush), cmocka_unit_test(test_log_as_json), cmocka_unit_test(test_log_variables),
