@@ -82,8 +82,8 @@ $(B)/schemas.json: $(B)/actions
 $(B)/session/front/assets.o: CFLAGS += -DACTIONS_JSON='"$(B)/actions.json"' -DSCHEMAS_JSON='"$(B)/schemas.json"'
 $(B)/session/front/assets.o: $(wildcard display/console/*) $(B)/actions.json $(B)/schemas.json
 
-$(B)/session/replay/html.o: $(wildcard session/replay/report.*)
-$(B)/session/replay/export_page.o: $(wildcard session/replay/export.*)
+$(B)/session/replay/html.o: $(wildcard session/replay/page.* session/replay/report.*)
+$(B)/session/replay/export_page.o: $(wildcard session/replay/page.* session/replay/export.*)
 
 define PROGRAM
 $(B)/$(1): $(call objs,$(DIRS_$(1))) $(B)/libbase.a

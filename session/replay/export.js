@@ -2,18 +2,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 "use strict";
 (() => {
-  const at = (id) => document.getElementById(id);
-  const { head, steps } = JSON.parse(at("data").textContent);
+  const { at, make } = page;
+  const { head, steps } = page.read("data");
   const missing = new Set(head.missing);
   const PLAY_MS = [350, 1500]; // from one step to the next, as it was within these
   let chosen = 0, view = "after", timer = null;
 
-  const make = (name, text, kind) => {
-    const element = document.createElement(name);
-    if (text !== undefined) element.textContent = text;
-    if (kind) element.className = kind;
-    return element;
-  };
   const clock = (ms) => {
     const tenths = Math.round(ms / 100), seconds = Math.floor(tenths / 10);
     return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}.${tenths % 10}`;
@@ -37,30 +31,13 @@
     return step.ok ? `done${took}` : `failed${took}`;
   };
 
-  const draw = (name, kind, attributes) => {
-    const element = document.createElementNS("http://www.w3.org/2000/svg", name);
-    element.setAttribute("class", kind);
-    for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, String(value));
-    at("marks").append(element);
-  };
-
   const showMarks = (step) => {
-    const { naturalWidth: width, naturalHeight: height } = at("picture");
-    at("marks").replaceChildren();
-    if (!width) return;
-    at("marks").setAttribute("viewBox", `0 0 ${width} ${height}`);
+    page.clearMarks();
+    if (!at("picture").naturalWidth) return;
     const marks = step.marks || [];
-    if (step.region) draw("rect", "area", step.region);
-    if (marks.length > 1) {
-      draw("polyline", "halo", { points: marks.map((m) => `${m.x},${m.y}`).join(" ") });
-      draw("polyline", "path", { points: marks.map((m) => `${m.x},${m.y}`).join(" ") });
-    }
-    const ends = marks.length > 1 ? [marks[0], marks[marks.length - 1]] : marks;
-    for (const { x, y } of ends) {
-      draw("circle", "halo", { cx: x, cy: y, r: 15 });
-      draw("circle", "point", { cx: x, cy: y, r: 15 });
-      draw("circle", "dot", { cx: x, cy: y, r: 3 });
-    }
+    if (step.region) page.draw("rect", "area", step.region);
+    if (marks.length > 1) page.drawPath(marks);
+    (marks.length > 1 ? [marks[0], marks[marks.length - 1]] : marks).forEach(page.drawPoint);
   };
 
   const showPicture = (step) => {
@@ -85,15 +62,11 @@
       [make("dt", name), make("dd", value, kind)]));
   };
 
-  const buttons = [];
-  const choose = (index, focus) => {
+  const choose = (index) => {
     if (!steps.length) return;
-    if (buttons[chosen]) buttons[chosen].removeAttribute("aria-current");
     chosen = Math.max(0, Math.min(steps.length - 1, index));
-    const step = steps[chosen], button = buttons[chosen];
-    button.setAttribute("aria-current", "true");
-    button.scrollIntoView({ block: "nearest" });
-    if (focus) button.focus();
+    const step = steps[chosen];
+    page.point(chosen);
     at("title").textContent = words(step);
     at("result").textContent = outcome(step);
     at("result").className = hasFailed(step) ? "failed" : "";
@@ -135,7 +108,6 @@
       button.append(make("span", i + 1, "number"), make("span", words(step), `what ${step.kind}${hasFailed(step) ? " failed" : ""}`),
         make("span", step.at_ms === undefined ? "" : clock(step.at_ms), "when"));
       button.addEventListener("click", () => go(i));
-      buttons.push(button);
       item.append(button);
       at("steps").append(item);
     });
@@ -163,14 +135,9 @@
   at("before").addEventListener("click", () => see("before"));
   at("after").addEventListener("click", () => see("after"));
 
-  const KEYS = {
+  page.onKeys({
     ArrowLeft: () => go(chosen - 1), ArrowRight: () => go(chosen + 1), ArrowUp: () => go(chosen - 1), ArrowDown: () => go(chosen + 1),
     Home: () => go(0), End: () => go(steps.length - 1), b: () => see("before"), a: () => see("after"), " ": toggle,
-  };
-  document.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.altKey || event.metaKey || !KEYS[event.key]) return;
-    event.preventDefault();
-    KEYS[event.key]();
   });
 
   warn();

@@ -17,9 +17,7 @@ PAGE(page, "export", "'self' file:");
 
 static void put_data(const void *arg, FILE *to)
 {
-	auto_free char *text = page_json(arg);
-
-	fputs(text, to);
+	page_put_json(arg, to);
 }
 
 static const struct page_mark marks[] = {{"{{DATA}}", put_data}};

@@ -22,9 +22,7 @@ static void put_data(const void *arg, FILE *to)
 	const struct report *report = arg;
 	json_auto_t *all = json_pack("{s:O,s:O}", "head", report->head, "steps", report->steps);
 
-	auto_free char *text = page_json(all);
-
-	fputs(text, to);
+	page_put_json(all, to);
 }
 
 /* {"NAME": "data:image/png;base64,…", …}: names are our own, and base64 needs no escape. */

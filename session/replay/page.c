@@ -90,23 +90,19 @@ static const char *escape(const char *at, size_t *len)
 	return NULL;
 }
 
-char *page_json(const json_t *value)
+void page_put_json(const json_t *value, FILE *to)
 {
 	auto_free char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
-	size_t used = 0, len;
-	char *out;
+	size_t len;
 
 	if (!text)
 		DIE("no memory for a page");
-	out = util_alloc(strlen(text) * 6 + 1);
 	for (const char *at = text; *at; at += len) {
 		const char *escaped = escape(at, &len);
 
 		if (escaped)
-			used += (size_t)(stpcpy(out + used, escaped) - (out + used));
+			fputs(escaped, to);
 		else
-			out[used++] = *at;
+			fputc(*at, to);
 	}
-	out[used] = '\0';
-	return out;
 }

@@ -2,42 +2,25 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 "use strict";
 (() => {
-  const at = (id) => document.getElementById(id);
-  const { head, steps } = JSON.parse(at("data").textContent);
-  const pictures = JSON.parse(at("pictures").textContent);
+  const { at, make } = page;
+  const { head, steps } = page.read("data");
+  const pictures = page.read("pictures");
   const MARKS = { passed: "✓", differs: "≠", failed: "!", not_played: "–" };
   const WORDS = { passed: "passed", differs: "differs", failed: "failed", not_played: "not played" };
   const VIEWS = [["before", "before"], ["expected", "expected"], ["actual", "actual"], ["difference", "difference"]];
   let chosen = 0, view = null;
 
-  const make = (name, text, kind) => {
-    const element = document.createElement(name);
-    if (text !== undefined) element.textContent = text;
-    if (kind) element.className = kind;
-    return element;
-  };
-  const draw = (name, kind, attributes) => {
-    const element = document.createElementNS("http://www.w3.org/2000/svg", name);
-    element.setAttribute("class", kind);
-    for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
-    at("marks").append(element);
-  };
-  const rect = (kind, r) => draw("rect", kind, { x: r.x - 3, y: r.y - 3, width: r.width + 6, height: r.height + 6 });
+  const rect = (kind, r) => page.draw("rect", kind, { x: r.x - 3, y: r.y - 3, width: r.width + 6, height: r.height + 6 });
 
   const showMarks = (step) => {
-    const image = at("picture");
-    at("marks").replaceChildren();
-    at("marks").setAttribute("viewBox", `0 0 ${image.naturalWidth || 1} ${image.naturalHeight || 1}`);
+    page.clearMarks();
     if (view !== "before" && step.box) rect("box", step.box);
     if (view === "before" && step.where === "before" && step.box) rect("box", step.box);
     for (const place of step.hidden || []) rect("away", place);
     const points = step.points || [];
     if (view === "difference") return;
-    if (points.length > 1) draw("polyline", "path", { points: points.map((p) => `${p.x},${p.y}`).join(" ") });
-    for (const point of points) {
-      draw("circle", "ring", { cx: point.x, cy: point.y, r: 13 });
-      draw("circle", "point", { cx: point.x, cy: point.y, r: 13 });
-    }
+    if (points.length > 1) page.drawPath(points);
+    points.forEach(page.drawPoint);
   };
 
   const viewsOf = (step) => VIEWS.filter(([name]) => step[name] && pictures[step[name]]);
@@ -79,14 +62,7 @@
   const choose = (index, focus) => {
     chosen = Math.max(0, Math.min(steps.length - 1, index));
     const step = steps[chosen];
-    [...at("steps").children].forEach((item, i) => {
-      const button = item.firstChild;
-      if (i === chosen) button.setAttribute("aria-current", "true");
-      else button.removeAttribute("aria-current");
-    });
-    const button = at("steps").children[chosen].firstChild;
-    button.scrollIntoView({ block: "nearest" });
-    if (focus) button.focus();
+    page.point(chosen, focus);
     at("title").textContent = `${step.step}. ${step.title}`;
     at("reason").textContent = step.reason || "";
     at("reason").hidden = !step.reason;
@@ -109,14 +85,9 @@
       if (["differs", "failed"].includes(steps[index].verdict)) return choose(index, true);
     }
   };
-  const KEYS = {
+  page.onKeys({
     ArrowDown: () => choose(chosen + 1, true), ArrowUp: () => choose(chosen - 1, true),
     ArrowRight: () => nextView(1), ArrowLeft: () => nextView(-1), d: nextDifference,
-  };
-  document.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.altKey || event.metaKey || !KEYS[event.key]) return;
-    event.preventDefault();
-    KEYS[event.key]();
   });
 
   at("journal").textContent = head.journal;
