@@ -190,14 +190,9 @@ static int create(struct request *request, struct err *e)
 
 int api_create(struct request *request, struct err *e)
 {
-	json_t *fields;
-
 	if (create(request, e) == 0)
 		return 0;
-	fields = audit_who(&request->who, request->id);
-	(void)json_object_set_new(fields, "code", json_string(err_info(e->code)->wire));
-	(void)json_object_set_new(fields, "pointer", json_string(e->path));
-	audit_refusal(request->front->audit, fields);
+	audit_refusal(request->front->audit, &request->who, request->id, e);
 	return -1;
 }
 

@@ -233,15 +233,20 @@ void audit_count(struct audit *audit, enum audit_count what)
 	arm_tick(audit);
 }
 
-void audit_refusal(struct audit *audit, json_t *fields)
+void audit_refusal(struct audit *audit, const struct identity *who, const char *request_id, const struct err *why)
 {
-	if (audit && audit->n_refusals++ >= LIMIT_AUDIT_REFUSALS) {
+	json_t *fields;
+
+	if (!audit)
+		return;
+	if (audit->n_refusals++ >= LIMIT_AUDIT_REFUSALS) {
 		audit_count(audit, AUDIT_REFUSALS_LEFT_OUT);
-		json_decref(fields);
 		return;
 	}
-	if (audit)
-		arm_tick(audit);
+	arm_tick(audit);
+	fields = audit_who(who, request_id);
+	(void)json_object_set_new(fields, "code", json_string(err_info(why->code)->wire));
+	(void)json_object_set_new(fields, "pointer", json_string(why->path));
 	audit_note(audit, "create_refused", fields);
 }
 

@@ -30,8 +30,8 @@ void audit_close(struct audit *audit);
 int audit_add(struct audit *audit, const char *event, json_t *fields, struct err *e);
 void audit_note(struct audit *audit, const char *event, json_t *fields);
 
-/* A note of a refused create. Beyond LIMIT_AUDIT_REFUSALS in LIMIT_AUDIT_TICK_MS they are counted. */
-void audit_refusal(struct audit *audit, json_t *fields);
+/* A note of a create that was refused for `why`. Beyond LIMIT_AUDIT_REFUSALS in LIMIT_AUDIT_TICK_MS they are counted. */
+void audit_refusal(struct audit *audit, const struct identity *who, const char *request_id, const struct err *why);
 
 /* Counted events are written with their number, LIMIT_AUDIT_TICK_MS after the first. */
 void audit_count(struct audit *audit, enum audit_count what);

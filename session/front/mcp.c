@@ -151,14 +151,18 @@ static void tell(struct mcp_run *run)
 {
 	int64_t now_ms = util_now_ms();
 	double share = (double)(now_ms - run->step_ms) / (LIMIT_CALL_MS * 2.0);
+	double progress = (double)run->done_steps + (share < 0.99 ? share : 0.99);
 	char message[96];
 
+	if (progress <= run->told_progress)
+		return;
+	run->told_progress = progress;
 	if (run->steps > 0)
 		(void)snprintf(message, sizeof(message), "%ld of %ld actions done, %lld s", run->done_steps, run->steps,
 		               (long long)(now_ms - run->started_ms) / 1000);
 	else
 		(void)snprintf(message, sizeof(message), "at work for %lld s", (long long)(now_ms - run->started_ms) / 1000);
-	mcp_progress(&run->call, (double)run->done_steps + (share < 0.99 ? share : 0.99), (double)run->steps, message);
+	mcp_progress(&run->call, progress, (double)run->steps, message);
 }
 
 void mcp_run_step(void *arg, long done, long total)
@@ -167,7 +171,9 @@ void mcp_run_step(void *arg, long done, long total)
 
 	run->steps = total;
 	run->done_steps = done;
-	run->step_ms = util_now_ms();
+	/* Of the first step something may have been told while the call waited for its turn: then that goes on. */
+	if ((double)done > run->told_progress)
+		run->step_ms = util_now_ms();
 	tell(run);
 }
 
@@ -199,6 +205,7 @@ struct mcp_run *mcp_run_create(struct mcp *mcp, const struct mcp_call *call, jso
 	run->call.front = mcp->front;
 	run->status = 200;
 	run->started_ms = run->step_ms = run->told_ms = util_now_ms();
+	run->told_progress = -1;
 	return run;
 }
 
@@ -249,8 +256,8 @@ void mcp_run_unref(struct mcp_run *run)
 	if (--run->refs > 0)
 		return;
 	flow_leave(run->reader);
-	if (run->born.session)
-		session_unref(run->born.session);
+	session_unref(run->about);
+	session_unref(run->born.session);
 	json_decref(run->born.state);
 	json_decref(run->message);
 	json_decref(run->caps);

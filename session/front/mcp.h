@@ -40,6 +40,8 @@ struct mcp_run {
 	int refs;
 	struct identity who;
 	char request_id[20];
+	struct session *about;      /* the session that its tool is about, with a reference; NULL: none, or not yet known */
+	enum err_code refused;      /* why its tool did nothing; ERR_NONE: it did */
 	char session[33];           /* its Mcp-Session-Id, "" without one */
 	json_t *message;            /* what call borrows of: of a tool, what it is needed for alone */
 	json_t *caps;
@@ -64,6 +66,7 @@ struct mcp_run {
 	struct loop_timer *tick;
 	int64_t started_ms, step_ms, told_ms;
 	long done_steps, steps;     /* as the stage tells */
+	double told_progress;       /* the last number; -1 before the first */
 	struct birth born;          /* what it made: it ends when the answer does not get through */
 };
 

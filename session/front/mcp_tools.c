@@ -5,6 +5,7 @@
 #include "session/base/json.h"
 #include "session/base/json_text.h"
 #include "session/base/limits.h"
+#include "session/base/log.h"
 #include "session/base/util.h"
 #include "session/front/audit.h"
 #include "session/front/calls.h"
@@ -32,12 +33,21 @@ static char *answer(const struct mcp_run *run, json_t *result, size_t *len)
 	return json_text(whole, len);
 }
 
-static json_t *refused(const struct err *e)
+/* What the front refuses is counted as a refused request is; what a stage refuses it counts itself. */
+static char *refuse_all(struct mcp_run *run, const struct faults *faults, size_t *len)
+{
+	run->refused = faults->list[0].code;
+	if (run->refused != ERR_CANCELLED)
+		metrics_refused(run->mcp->front->metrics, run->refused);
+	return answer(run, result_of_faults(faults), len);
+}
+
+static char *refuse(struct mcp_run *run, const struct err *e, size_t *len)
 {
 	struct err one = *e;
 	const struct faults faults = {.list = &one, .max = 1, .n = 1};
 
-	return result_of_faults(&faults);
+	return refuse_all(run, &faults, len);
 }
 
 /* --- which session --- */
@@ -57,8 +67,8 @@ static int read_session_id(const struct mcp_run *run, const char **id, struct er
 	return 0;
 }
 
-/* *session has a reference, the caller's. */
-static int find_session(const struct mcp_run *run, struct session **session, struct err *e)
+/* Sets what the run is about. */
+static int find_session(struct mcp_run *run, struct err *e)
 {
 	const struct front *front = run->mcp->front;
 	const char *id;
@@ -70,14 +80,15 @@ static int find_session(const struct mcp_run *run, struct session **session, str
 	found = sessions_find(&front->sessions, id);
 	if (!found || !session_is_shown_to(found, &run->who))
 		return err_set(e, ERR_NOT_FOUND, "/session_id", "there is no session %s", err_quote(shown, sizeof(shown), id, strlen(id)));
-	*session = session_ref(found);
+	run->about = session_ref(found);
 	return 0;
 }
 
 /* --- tools that the stage answers --- */
 
-static int call_stage(struct mcp_run *run, struct session *session, struct stage_reply **reply, struct err *e)
+static int call_stage(struct mcp_run *run, struct stage_reply **reply, struct err *e)
 {
+	struct session *session = run->about;
 	json_auto_t *query = json_pack("{s:s}", "dialect", "mcp");
 	struct stage_call call = {.name = "computer", .role = role_name(run->who.role), .token = run->who.name, .request_id = run->request_id,
 	                          .query = query, .is_whole = run->is_whole, .body = run->body, .body_len = run->body_len, .arg = run};
@@ -96,7 +107,7 @@ static int call_stage(struct mcp_run *run, struct session *session, struct stage
 }
 
 /* The stage's text within our envelope; what it refuses is told to the model. */
-static char *wrap_reply(const struct mcp_run *run, struct stage_reply *reply, size_t *len)
+static char *wrap_reply(struct mcp_run *run, struct stage_reply *reply, size_t *len)
 {
 	int64_t left = stage_reply_left(reply);
 	auto_free char *text = left > 0 ? stage_reply_take(reply) : NULL;
@@ -111,25 +122,19 @@ static char *wrap_reply(const struct mcp_run *run, struct stage_reply *reply, si
 	if (text && json_parse(text, (size_t)left, &problem, &e) == 0 && json_is_object(problem))
 		return answer(run, result_of_problem(problem), len);
 	(void)err_set(&e, ERR_SESSION_FAILED, NULL, "the session's answer is not understood");
-	return answer(run, refused(&e), len);
+	return refuse(run, &e, len);
 }
 
 static char *ask_stage(struct mcp_run *run, size_t *len)
 {
-	struct session *session;
 	struct stage_reply *reply;
-	char *text;
+	char *text = NULL;
 	struct err e;
-	int rc;
 
-	if (find_session(run, &session, &e) < 0)
-		return answer(run, refused(&e), len);
-	rc = call_stage(run, session, &reply, &e);
-	session_unref(session);
-	if (rc < 0)
-		return answer(run, refused(&e), len);
+	if (find_session(run, &e) < 0 || call_stage(run, &reply, &e) < 0)
+		return refuse(run, &e, len);
 	metrics_of_stage(run->mcp->front->metrics, stage_reply_counts(reply));
-	text = NULL;
+	run->refused = err_from_wire(form_string(stage_reply_counts(reply), "refused", ""));
 	if (stage_reply_left(reply) < 0 && stage_reply_status(reply) == 200)
 		mcp_run_relay(run, reply);
 	else
@@ -180,32 +185,24 @@ static int run_get(struct mcp_run *run, json_t **out, struct faults *faults)
 {
 	struct err *e = faults_next(faults);
 	json_auto_t *state = NULL;
-	struct session *session;
-	int rc;
 
-	if (find_session(run, &session, e) < 0)
+	if (find_session(run, e) < 0 || calls_ask_state(&run->who, run->request_id, run->about, &state, e) < 0)
 		return -1;
-	rc = calls_ask_state(&run->who, run->request_id, session, &state, e);
-	if (rc == 0)
-		*out = show(session, state);
-	session_unref(session);
-	return rc;
+	*out = show(run->about, state);
+	return 0;
 }
 
 static int run_end(struct mcp_run *run, json_t **out, struct faults *faults)
 {
 	struct err *e = faults_next(faults);
-	struct session *session;
-	int rc;
 
-	if (find_session(run, &session, e) < 0)
+	if (find_session(run, e) < 0)
 		return -1;
-	session_end(session, "deleted");
-	rc = session_wait_end(session, util_now_ms() + LIMIT_START_MS, e);
-	if (rc == 0)
-		*out = json_pack("{s:s,s:s}", "session_id", session->id, "state", session_state_name(session->state));
-	session_unref(session);
-	return rc;
+	session_end(run->about, "deleted");
+	if (session_wait_end(run->about, util_now_ms() + LIMIT_START_MS, e) < 0)
+		return -1;
+	*out = json_pack("{s:s,s:s}", "session_id", run->about->id, "state", session_state_name(run->about->state));
+	return 0;
 }
 
 static int create(struct mcp_run *run, json_t **out, struct faults *faults)
@@ -216,20 +213,16 @@ static int create(struct mcp_run *run, json_t **out, struct faults *faults)
 	if (quota_complete_spec(&front->config, run->who.owner, run->arguments ? run->arguments : none, &spec, faults) < 0 ||
 	    birth_create_all(front, spec, run->who.owner, run->request_id, 1, &run->born, faults_next(faults)) < 0)
 		return -1;
-	*out = show(run->born.session, run->born.state);
+	run->about = session_ref(run->born.session);
+	*out = show(run->about, run->born.state);
 	return 0;
 }
 
 static int run_create(struct mcp_run *run, json_t **out, struct faults *faults)
 {
-	json_t *fields;
-
 	if (create(run, out, faults) == 0)
 		return 0;
-	fields = audit_who(&run->who, run->request_id);
-	(void)json_object_set_new(fields, "code", json_string(err_info(faults->list[0].code)->wire));
-	(void)json_object_set_new(fields, "pointer", json_string(faults->list[0].path));
-	audit_refusal(run->mcp->front->audit, fields);
+	audit_refusal(run->mcp->front->audit, &run->who, run->request_id, &faults->list[0]);
 	return -1;
 }
 
@@ -255,10 +248,30 @@ static char *run_here(struct mcp_run *run, size_t *len)
 			if (strcmp(rows[i].tool, run->tool->name) == 0)
 				rc = rows[i].run(run, &out, &faults);
 	}
-	return answer(run, rc < 0 ? result_of_faults(&faults) : result_of(out), len);
+	return rc < 0 ? refuse_all(run, &faults, len) : answer(run, result_of(out), len);
+}
+
+/* The line of the request says /mcp alone. Readings of the front's own come as often as those of the API, which are not told either. */
+static void write_line(const struct mcp_run *run)
+{
+	unsigned int flags = run->tool->flags & (TOOL_READS | TOOL_STAGE);
+	const struct log_field fields[] = {
+		{.name = "request", .text = run->request_id},
+		{.name = "tool", .text = run->tool->name},
+		{.name = "ms", .number = util_now_ms() - run->started_ms},
+		{.name = "role", .text = role_name(run->who.role)},
+		{.name = "token", .text = run->who.name},
+		{.name = "session", .text = run->about ? run->about->id : ""},
+		{.name = "code", .text = run->refused == ERR_NONE ? "" : err_info(run->refused)->wire},
+	};
+
+	log_event(flags == TOOL_READS && run->refused == ERR_NONE ? LOG_DEBUG : LOG_INFO, "called", fields, ARRAY_LEN(fields));
 }
 
 char *mcp_tool_run(struct mcp_run *run, size_t *len)
 {
-	return run->tool->flags & TOOL_STAGE ? ask_stage(run, len) : run_here(run, len);
+	char *text = run->tool->flags & TOOL_STAGE ? ask_stage(run, len) : run_here(run, len);
+
+	write_line(run);
+	return text;
 }

@@ -230,15 +230,19 @@ static void test_a_full_disk(void **state)
 static void test_floods_are_counted(void **state)
 {
 	struct place *place = *state;
+	const struct identity who = {.role = ROLE_OWNER, .owner = "ada", .name = "t1"};
 	auto_free char *text = NULL;
+	struct err why;
 
+	(void)err_set(&why, ERR_BAD_FIELD, "/image", "image must be a string");
 	for (int i = 0; i < LIMIT_AUDIT_REFUSALS + 7; i++)
-		audit_refusal(place->audit, json_pack("{s:s}", "code", "bad_field"));
+		audit_refusal(place->audit, &who, "r1", &why);
 	for (int i = 0; i < 1000; i++)
 		audit_count(place->audit, AUDIT_UNAUTHORIZED);
 	audit_close(place->audit);
 	text = read_file(place->path);
 	place->audit = NULL;
+	assert_non_null(strstr(text, "\"owner\":\"ada\",\"role\":\"owner\",\"token\":\"t1\",\"request\":\"r1\",\"code\":\"bad_field\",\"pointer\":\"/image\""));
 	assert_non_null(strstr(text, "\"event\":\"unauthorized\",\"count\":1000,"));
 	assert_non_null(strstr(text, "\"event\":\"refusals_left_out\",\"count\":7,"));
 	{
