@@ -7,6 +7,7 @@
 
 #include "session/base/json_text.h"
 #include "session/base/limits.h"
+#include "session/base/problem.h"
 #include "session/base/util.h"
 #include "session/front/api.h"
 #include "session/front/mcp.h"
@@ -204,6 +205,8 @@ static void reply_answer(struct request *request, int status, char *text, size_t
 	request->reply.headers = headers;
 	if (as_event)
 		reply_header(&request->reply, "X-Accel-Buffering", "no");
+	if (status == 429)
+		reply_header(&request->reply, "Retry-After", PROBLEM_RETRY_AFTER_S);
 }
 
 /* Nothing answers a request that was taken back. */
@@ -220,9 +223,8 @@ static void keep_born(struct request *request, struct mcp_run *run)
 {
 	if (!run->born.session)
 		return;
-	request->born = util_alloc(sizeof(*request->born));
-	request->born[0] = run->born;
-	request->n_born = 1;
+	request->born = util_realloc(request->born, (request->n_born + 1) * sizeof(*request->born));
+	request->born[request->n_born++] = run->born;
 	run->born = (struct birth){0};
 }
 
@@ -295,6 +297,15 @@ static void add_answer(struct answers *all, const char *text, size_t len)
 	all->text[all->len] = '\0';
 }
 
+/* Takes the answer of a run, if it has any. */
+static void add_run(struct post *post, struct mcp_run *run, struct answers *all)
+{
+	if (!run->answer)
+		return;
+	keep_born(post->request, run);
+	add_answer(all, run->answer, run->answer_len);
+}
+
 /* One message of several, to its end: those that act do so in their order. It is taken as text, which is a fraction of what it is as a value. */
 static int answer_next(struct post *post, const char *text, struct answers *all, struct err *e)
 {
@@ -314,8 +325,8 @@ static int answer_next(struct post *post, const char *text, struct answers *all,
 	message = NULL;
 	if (out.run) {
 		rc = wait_run(out.run, e);
-		if (rc == 0 && out.run->answer)
-			add_answer(all, out.run->answer, out.run->answer_len);
+		if (rc == 0)
+			add_run(post, out.run, all);
 		mcp_run_unref(out.run);
 	} else if (out.text) {
 		add_answer(all, out.text, out.len);
@@ -440,6 +451,8 @@ int api_mcp(struct request *request, struct err *e)
 		json_decref(body);
 		return err_set(e, ERR_NOT_ACCEPTABLE, NULL, "the answer is application/json or text/event-stream, and Accept takes neither");
 	}
+	/* What runs keeps what it needs: once, not beside the text that it came as. */
+	free(steal_ptr(&request->body));
 	find_session(&post);
 	rc = json_is_array(body) ? answer_batch(&post, body, e) : answer_one(&post, body, e);
 	json_decref(post.caps);

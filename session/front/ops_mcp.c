@@ -11,7 +11,7 @@ static const struct said mcp_said[] = {
 	{202, NULL, NULL, NULL, "a notification or a response was taken", NULL},
 	{400, "application/json", "JsonRpc|JsonRpc[]", NULL, "what is wrong with the message", "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32600,\"message\":\"jsonrpc must be \\\"2.0\\\"\"}}"},
 	{404, "application/json", "JsonRpc", NULL, "the session of the client, or the method, is not there", "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32601,\"message\":\"the method x is not offered in revision 2026-07-28\"}}"},
-	{429, "application/json", "JsonRpc", NULL, "too much is at work", "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32003,\"message\":\"64 requests are at work already; try again later\"}}"},
+	{429, "application/json", "JsonRpc", "Retry-After", "too much is at work", "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-31003,\"message\":\"512 requests are at work already; try again later\"}}"},
 };
 const struct operation op_mcp = {
 	.id = "mcp",

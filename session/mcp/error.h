@@ -10,7 +10,8 @@
 
 #include "session/base/err.h"
 
-/* Symbol, code, HTTP status with a legacy revision, and with a modern one. */
+/* Symbol, code, HTTP status with a legacy revision, and with a modern one. What is ours is outside of -32768 to -32000, which are JSON-RPC's
+ * and MCP's. */
 #define MCP_FAULT_ROWS(X)                  \
 	X(MCP_PARSE, -32700, 400, 400)         \
 	X(MCP_INVALID, -32600, 400, 400)       \
@@ -22,7 +23,7 @@
 	X(MCP_NO_CAPABILITY, -32021, 400, 400) \
 	X(MCP_VERSION, -32022, 400, 400)       \
 	X(MCP_NO_SESSION, -32001, 404, 404)    \
-	X(MCP_BUSY, -32003, 429, 429)
+	X(MCP_BUSY, -31003, 429, 429)
 
 enum mcp_fault {
 #define MCP_FAULT_ENUM(symbol, code, legacy, modern) symbol,

@@ -651,7 +651,7 @@ def test_batches_at_once(session):
     batch = [tool("computer", {"actions": [LONG], "look": False}, 1)]
     posts = [Client(session.agent).start(batch) for _ in range(8)]
     late = until(lambda: (reply := Client(session.agent).post([request("ping")])).status == 429 and reply)
-    assert late.error["code"] == -32003
+    assert late.error["code"] == -31003
     for post in posts:
         post.close()
     until(lambda: Client(session.agent).post([request("ping")]).status == 200)
