@@ -120,13 +120,13 @@ static int computer_ask(const json_t *arguments, json_t **act, struct err *e)
 static json_t *take_picture(const json_t *holder, json_t *content)
 {
 	json_t *copy = json_copy((json_t *)(uintptr_t)holder), *picture = json_object_get(holder, "picture"), *size;
-	const char *data = json_string_value(json_object_get(picture, "data"));
+	json_t *data = json_object_get(picture, "data");
 	char type[24];
 
-	if (!data)
+	if (!json_is_string(data))
 		return copy;
 	(void)snprintf(type, sizeof(type), "image/%s", form_string(picture, "format", "png"));
-	(void)json_array_append_new(content, result_image(type, data));
+	(void)json_array_append_new(content, result_image(type, json_incref(data)));
 	size = json_copy(picture);
 	(void)json_object_del(size, "data");
 	(void)json_object_set_new(copy, "picture", size);

@@ -217,7 +217,7 @@ static void add_bytes(json_t *content, const char *path, const char *type, const
 	auto_free char *uri = uri_of(path);
 
 	if (strncmp(type, "image/", 6) == 0)
-		(void)json_array_append_new(content, result_image(type, data));
+		(void)json_array_append_new(content, result_image(type, json_string_nocheck(data)));
 	else
 		(void)json_array_append_new(content, json_pack("{s:s,s:{s:s,s:s,s:s}}", "type", "resource", "resource", "uri", uri, "mimeType", type,
 		                                               "blob", data));

@@ -14,9 +14,9 @@ json_t *result_text(const char *text, size_t len)
 	return json_pack("{s:s,s:o}", "type", "text", "text", json_stringn(text, len));
 }
 
-json_t *result_image(const char *media_type, const char *base64)
+json_t *result_image(const char *media_type, json_t *base64)
 {
-	return json_pack("{s:s,s:s,s:s}", "type", "image", "data", base64, "mimeType", media_type);
+	return json_pack("{s:s,s:o,s:s}", "type", "image", "data", base64, "mimeType", media_type);
 }
 
 json_t *result_of(json_t *structured)

@@ -19,6 +19,6 @@ json_t *result_of_failure(const char *text);
 
 /* Content blocks; the caller's reference. */
 json_t *result_text(const char *text, size_t len); /* valid UTF-8 */
-json_t *result_image(const char *media_type, const char *base64);
+json_t *result_image(const char *media_type, json_t *base64); /* a string, taken: what is there already is not copied */
 
 #endif
