@@ -98,23 +98,31 @@ static void send_ahead(struct mcp_call *call, json_t *taken)
 
 /* --- an answer in pieces --- */
 
+/* A piece that was read; the brace before the first is there already. */
+static int take_piece(struct mcp_run *run, char *piece, size_t n, struct envelope_scan *scan, struct err *e)
+{
+	size_t skip = scan->depth == 0;
+
+	if ((skip && piece[0] != '{') || !envelope_scan(scan, piece, n))
+		return err_set(e, ERR_SESSION_FAILED, NULL, "the session's answer is no object");
+	envelope_join_lines(piece, n);
+	flow_write(run->flow, piece + skip, n - skip);
+	return 0;
+}
+
 /* One piece of the stage's reply (RELAY_BYTES at most) on its way; *more is false at its end. What it waits for is room, or the next piece. */
-static int relay_piece(struct mcp_run *run, struct stage_reply *reply, char *piece, bool *first, bool *more, struct err *e)
+static int relay_piece(struct mcp_run *run, struct stage_reply *reply, char *piece, struct envelope_scan *scan, bool *more, struct err *e)
 {
 	bool has_room = flow_waiting(run->flow) < RELAY_BYTES;
 	size_t n = 0;
 	enum stage_read found = has_room ? stage_reply_read(reply, piece, RELAY_BYTES, &n) : STAGE_READ_WAIT;
 
 	*more = found != STAGE_READ_END;
-	if (found == STAGE_READ_BROKEN || (found == STAGE_READ_SOME && *first && piece[0] != '{'))
-		return err_set(e, ERR_SESSION_FAILED, NULL, "the session's answer breaks off");
+	if (found == STAGE_READ_SOME)
+		return take_piece(run, piece, n, scan, e);
 	if (found == STAGE_READ_WAIT)
 		return co_wait_event(&run->moved, has_room ? util_now_ms() + LIMIT_START_MS : CO_FOREVER, e);
-	envelope_join_lines(piece, n);
-	if (n > 0)
-		flow_write(run->flow, piece + *first, n - *first);
-	*first = *first && n == 0;
-	return 0;
+	return found == STAGE_READ_END && scan->has_ended ? 0 : err_set(e, ERR_SESSION_FAILED, NULL, "the session's answer breaks off");
 }
 
 void mcp_run_relay(struct mcp_run *run, struct stage_reply *reply)
@@ -122,7 +130,8 @@ void mcp_run_relay(struct mcp_run *run, struct stage_reply *reply)
 	json_auto_t *members = mcp_result_members(&run->call);
 	size_t len;
 	auto_free char *head = envelope_splice_head(run->call.id, members, true, &len), *piece = util_alloc(RELAY_BYTES);
-	bool first = true, more = true;
+	struct envelope_scan scan = {.depth = 0};
+	bool more = true;
 	struct err e;
 
 	if (!run->flow)
@@ -133,7 +142,7 @@ void mcp_run_relay(struct mcp_run *run, struct stage_reply *reply)
 	flow_write(run->flow, head, len);
 	stage_reply_watch(reply, on_moved, run);
 	while (more)
-		if (relay_piece(run, reply, piece, &first, &more, &e) < 0) {
+		if (relay_piece(run, reply, piece, &scan, &more, &e) < 0) {
 			run->is_broken = true;
 			break;
 		}

@@ -135,7 +135,7 @@ static char *ask_stage(struct mcp_run *run, size_t *len)
 		return refuse(run, &e, len);
 	metrics_of_stage(run->mcp->front->metrics, stage_reply_counts(reply));
 	run->refused = err_from_wire(form_string(stage_reply_counts(reply), "refused", ""));
-	if (stage_reply_left(reply) < 0 && stage_reply_status(reply) == 200)
+	if (stage_reply_left(reply) < 0 && stage_reply_status(reply) == 200 && !run->is_whole)
 		mcp_run_relay(run, reply);
 	else
 		text = wrap_reply(run, reply, len);

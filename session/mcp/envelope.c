@@ -95,6 +95,37 @@ json_t *envelope_notification(const char *method, json_t *params)
 	return json_pack("{s:s,s:s,s:o}", "jsonrpc", "2.0", "method", method, "params", params);
 }
 
+static void scan_string(struct envelope_scan *scan, char c)
+{
+	if (scan->is_escaped)
+		scan->is_escaped = false;
+	else if (c == '\\')
+		scan->is_escaped = true;
+	else if (c == '"')
+		scan->in_string = false;
+}
+
+bool envelope_scan(struct envelope_scan *scan, const char *text, size_t len)
+{
+	for (size_t i = 0; i < len; i++) {
+		char c = text[i];
+
+		if (scan->has_ended)
+			return false;
+		if (scan->in_string)
+			scan_string(scan, c);
+		else if (c == '{' || c == '[')
+			scan->depth++;
+		else if (scan->depth == 0)
+			return false;
+		else if (c == '}' || c == ']')
+			scan->has_ended = --scan->depth == 0;
+		else
+			scan->in_string = c == '"';
+	}
+	return true;
+}
+
 void envelope_join_lines(char *text, size_t len)
 {
 	for (char *at = text; (at = memchr(at, '\n', len - (size_t)(at - text)));)
@@ -121,9 +152,10 @@ char *envelope_splice(const json_t *id, const json_t *first, const char *text, s
 {
 	size_t at;
 	auto_free char *head = envelope_splice_head(id, first, len > 2, &at);
+	struct envelope_scan scan = {.depth = 0};
 	char *out;
 
-	if (len < 2 || text[0] != '{' || text[len - 1] != '}')
+	if (len < 2 || text[0] != '{' || text[len - 1] != '}' || !envelope_scan(&scan, text, len) || !scan.has_ended)
 		return NULL;
 	out = util_alloc(at + len + sizeof(ENVELOPE_SPLICE_TAIL));
 	memcpy(out, head, at);

@@ -36,6 +36,19 @@ json_t *envelope_error(const json_t *id, const struct mcp_error *e);
 json_t *envelope_notification(const char *method, json_t *params);
 
 /*
+ * Follows a text from outside of this process only as far as to know where its first object or list ends: what goes on behind that end would
+ * stand beside the result, in an answer that is not its own. Zero-initialised is the beginning.
+ */
+struct envelope_scan {
+	int depth;
+	bool in_string, is_escaped;
+	bool has_ended;
+};
+
+/* Reads on; the text may be cut anywhere. False when it does not begin with { or [, or goes on behind the end. */
+bool envelope_scan(struct envelope_scan *scan, const char *text, size_t len);
+
+/*
  * The answer whose result is the JSON object of text[0..len), unread, with `first` (an object, or NULL) as its first members: malloced,
  * the caller's, *out_len bytes on one line. NULL when the text is no object from its outside.
  */
@@ -43,7 +56,7 @@ char *envelope_splice(const json_t *id, const json_t *first, const char *text, s
 
 /*
  * The same for a text that comes in pieces: envelope_splice_head is what stands before the text without its first brace, which has more
- * members (`more`) or none; each piece goes through envelope_join_lines, and the end is ENVELOPE_SPLICE_TAIL.
+ * members (`more`) or none; each piece goes through envelope_scan and envelope_join_lines, and the end is ENVELOPE_SPLICE_TAIL.
  */
 #define ENVELOPE_SPLICE_TAIL "}"
 char *envelope_splice_head(const json_t *id, const json_t *first, bool more, size_t *out_len);

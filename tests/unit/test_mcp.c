@@ -127,6 +127,35 @@ static void test_splices(void **state)
 	check_splice("1", NULL, "[]", NULL);
 	check_splice("1", NULL, "{", NULL);
 	check_splice("1", NULL, "", NULL);
+	check_splice("1", NULL, "{\"a\":\"}\\\\\",\"b\":\"\\\"}{\"}", "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"a\":\"}\\\\\",\"b\":\"\\\"}{\"}}");
+	/* A text that goes on behind its object would say things beside the result: the id of another request. */
+	check_splice("1", NULL, "{\"a\":1},\"id\":2,\"x\":{}", NULL);
+	check_splice("1", NULL, "{}},{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{}", NULL);
+	check_splice("1", NULL, "{\"a\":[}", NULL);
+	check_splice("1", NULL, "{\"a\":\"}", NULL);
+}
+
+/* In pieces it is the same, wherever they are cut. */
+static void test_scans(void **state)
+{
+	static const struct {
+		const char *text;
+		bool goes_on; /* behind its end */
+		bool ends;
+	} rows[] = {
+		{"{\"a\":\"}\\\\\",\"b\":[{\"c\":\"\\\"}{\"}]}", false, true}, {"{\"a\":1},\"id\":2,\"x\":{}", true, true}, {"{\"a\":[}", false, false},
+		{"{\"a\":\"}", false, false}, {"[]", false, true}, {"x{}", true, false}, {"{} ", true, true},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		for (size_t cut = 0; cut <= strlen(rows[i].text); cut++) {
+			struct envelope_scan scan = {.depth = 0};
+			bool inside = envelope_scan(&scan, rows[i].text, cut) && envelope_scan(&scan, rows[i].text + cut, strlen(rows[i].text) - cut);
+
+			if (inside == rows[i].goes_on || (scan.has_ended != rows[i].ends && inside))
+				fail_msg("%s cut at %zu: %d %d", rows[i].text, cut, inside, scan.has_ended);
+		}
 }
 
 /* --- revisions --- */
@@ -404,7 +433,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_envelopes),      cmocka_unit_test(test_long_ids),
-		cmocka_unit_test(test_splices),        cmocka_unit_test(test_revisions),
+		cmocka_unit_test(test_splices),        cmocka_unit_test(test_scans),
+		cmocka_unit_test(test_revisions),
 		cmocka_unit_test(test_batches),        cmocka_unit_test(test_faults),
 		cmocka_unit_test(test_methods),        cmocka_unit_test(test_initialize),
 		cmocka_unit_test(test_progress),       cmocka_unit_test(test_sessions),
