@@ -95,6 +95,28 @@ static void check_told(const struct dialect *dialect, const json_t *turn, const 
 		expect("the answer", answer, json_is_null(wanted) ? NULL : wanted);
 }
 
+/* A turn that checks nothing, or has a member that nobody looks at, is a slip of the pen. */
+static void check_members(const json_t *turn)
+{
+	static const char *const known[] = {"what", "place", "is", "body", "act", "refused", "reply", "problem", "answer"};
+	bool has_told = json_object_get(turn, "reply") || json_object_get(turn, "problem");
+	const char *name;
+	json_t *value;
+
+	json_object_foreach((json_t *)(uintptr_t)turn, name, value) {
+		size_t i = 0;
+
+		while (i < ARRAY_LEN(known) && strcmp(known[i], name) != 0)
+			i++;
+		if (i == ARRAY_LEN(known))
+			fail_msg("%s, turn %zu: %s is no member of a turn", file, turn_at, name);
+	}
+	if (!json_object_get(turn, "answer") != !has_told)
+		fail_msg("%s, turn %zu: an answer goes with a reply or a problem", file, turn_at);
+	if (!json_object_get(turn, "act") && !json_object_get(turn, "refused") && !has_told)
+		fail_msg("%s, turn %zu: nothing is checked", file, turn_at);
+}
+
 static void check_turn(const struct dialect *dialect, const json_t *turn)
 {
 	const json_t *where = json_object_get(turn, "place");
@@ -103,6 +125,7 @@ static void check_turn(const struct dialect *dialect, const json_t *turn)
 	const struct dialect *found, *wanted = json_is_false(is) ? NULL : json_is_string(is) ? dialect_find(json_string_value(is), NULL, NULL) : dialect;
 	struct err e;
 
+	check_members(turn);
 	found = dialect_find(NULL, json_object_get(turn, "body"), &e);
 	if (dialect->is && found != wanted)
 		fail_msg("%s, turn %zu: by its shape it is of %s and not of %s", file, turn_at, found ? found->name : "none", wanted ? wanted->name : "none");
