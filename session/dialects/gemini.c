@@ -14,7 +14,6 @@
 
 #include "session/base/util.h"
 #include "session/dialects/rows.h"
-#include "session/dialects/why.h"
 
 /* The API wants an address with each result, and a desktop has none. */
 #define SCREEN_URL "glovebox://desktop"
@@ -145,20 +144,20 @@ static int check_call(const struct call *call, const char *path, struct err *e)
 	return check_safety(call, path, e);
 }
 
-static int read_call(struct turn *turn, const json_t *item, const char *path, enum gemini_set set, struct err *e)
+static int read_call(struct turn *turn, const json_t *item, const char *path, struct err *e)
 {
 	struct call call = call_of(item);
 	char at[ERR_PATH_MAX];
 
 	(void)snprintf(at, sizeof(at), "%s%s", path, call.shape == SHAPE_PART ? "/functionCall" : call.shape == SHAPE_SNAKE ? "/function_call" : "");
-	if (check_call(&call, at, e) < 0 || turn_call(turn, item, (int)call.shape, LIMIT_TURN_CALLS, path, e) < 0)
+	if (check_call(&call, at, e) < 0 || turn_call(turn, item, (int)call.shape, path, e) < 0)
 		return -1;
-	gemini_add(turn, set, call.name, call.args);
+	gemini_add(turn, call.name, call.args);
 	return 0;
 }
 
 /* Other parts and steps (text, thoughts) are not for us. */
-static int read_turn(struct turn *turn, const json_t *body, enum gemini_set set, struct err *e)
+static int read_turn(struct turn *turn, const json_t *body, struct err *e)
 {
 	char at[ERR_PATH_MAX];
 	const char *path;
@@ -168,10 +167,10 @@ static int read_turn(struct turn *turn, const json_t *body, enum gemini_set set,
 	if (!items)
 		return err_set(e, ERR_BAD_FIELD, NULL, "the body must be a function call, a list of them, a content, a response, a step or an interaction");
 	if (!json_is_array(items))
-		return read_call(turn, items, "", set, e);
+		return read_call(turn, items, "", e);
 	json_array_foreach(items, i, item) {
 		(void)snprintf(at, sizeof(at), "%s/%zu", path, i);
-		if (call_of(item).shape != SHAPE_NONE && read_call(turn, item, at, set, e) < 0)
+		if (call_of(item).shape != SHAPE_NONE && read_call(turn, item, at, e) < 0)
 			return -1;
 	}
 	if (turn->n_calls == 0)
@@ -244,7 +243,7 @@ static json_t *render(const struct turn *turn, const json_t *body, const json_t 
 	json_t *list = json_array(), *one;
 
 	for (size_t i = 0; i < turn->n_calls; i++) {
-		struct turn_result result = refused ? turn_refused(turn, i, reply) : turn_result(turn, i, reply);
+		struct turn_result result = turn_result(turn, i, reply, refused);
 
 		json_array_append_new(list, one_answer(&turn->calls[i], &result));
 	}
@@ -255,43 +254,6 @@ static json_t *render(const struct turn *turn, const json_t *body, const json_t 
 	one = json_incref(json_array_get(list, 0));
 	json_decref(list);
 	return one;
-}
-
-static int read_by(const struct dialect *dialect, struct turn *turn, const json_t *body, struct err *e)
-{
-	const enum gemini_set *set = dialect->own;
-
-	return read_turn(turn, body, *set, e);
-}
-
-static int ask(const struct dialect *dialect, const json_t *body, const struct dialect_place *place, json_t **act, struct err *e)
-{
-	struct turn *turn = turn_create(place);
-	int rc = read_by(dialect, turn, body, e);
-
-	if (rc == 0)
-		*act = turn_act(turn);
-	turn_destroy(turn);
-	return rc;
-}
-
-static json_t *tell(const struct dialect *dialect, const json_t *body, const struct dialect_place *place, const json_t *reply, bool refused)
-{
-	struct turn *turn = turn_create(place);
-	json_t *told = read_by(dialect, turn, body, NULL) == 0 ? render(turn, body, reply, refused) : NULL;
-
-	turn_destroy(turn);
-	return told;
-}
-
-static json_t *answer(const struct dialect *dialect, const json_t *body, const struct dialect_place *place, const json_t *reply)
-{
-	return tell(dialect, body, place, reply, false);
-}
-
-static json_t *refuse(const struct dialect *dialect, const json_t *body, const struct dialect_place *place, const json_t *problem)
-{
-	return why_is_models(problem) ? tell(dialect, body, place, problem, true) : NULL;
 }
 
 /* ---- whose body it is ---- */
@@ -333,23 +295,23 @@ static bool is_legacy(const struct dialect *dialect, const json_t *body)
 const struct dialect dialect_gemini = {
 	.name = "gemini",
 	.doc = "Gemini's computer use on a desktop: function calls click, type, hotkey, … on a grid of 1000",
-	.own = &(const enum gemini_set){GEMINI_DESKTOP},
+	.own = &(const struct turn_kind){.read = read_turn, .render = render, .max_calls = LIMIT_TURN_CALLS, .set = GEMINI_DESKTOP},
 	.is = is_gemini,
 	.runs_until_fault = true,
 	.needs_picture = true,
-	.ask = ask,
-	.answer = answer,
-	.refuse = refuse,
+	.ask = turn_ask,
+	.answer = turn_answer,
+	.refuse = turn_refuse,
 };
 
 const struct dialect dialect_gemini_legacy = {
 	.name = "gemini_legacy",
 	.doc = "Gemini's earlier computer use: function calls click_at, type_text_at, key_combination, …",
-	.own = &(const enum gemini_set){GEMINI_LEGACY},
+	.own = &(const struct turn_kind){.read = read_turn, .render = render, .max_calls = LIMIT_TURN_CALLS, .set = GEMINI_LEGACY},
 	.is = is_legacy,
 	.runs_until_fault = true,
 	.needs_picture = true,
-	.ask = ask,
-	.answer = answer,
-	.refuse = refuse,
+	.ask = turn_ask,
+	.answer = turn_answer,
+	.refuse = turn_refuse,
 };

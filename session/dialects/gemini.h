@@ -18,7 +18,7 @@ enum gemini_set {
 /* The sets that have a function of this name; 0: none. */
 unsigned int gemini_sets(const json_t *name);
 
-/* Adds what a call does to the turn, or its fault, which is the model's. `args` may be NULL. */
-void gemini_add(struct turn *turn, enum gemini_set set, const json_t *name, const json_t *args);
+/* Adds what a call does to the turn, whose kind is of a set, or its fault, which is the model's. `args` may be NULL. */
+void gemini_add(struct turn *turn, const json_t *name, const json_t *args);
 
 #endif

@@ -465,8 +465,9 @@ static void unknown(struct turn *turn, enum gemini_set set, const json_t *name)
 	turn_unknown(turn, set == GEMINI_LEGACY ? "a function of the earlier models' computer use" : "a function of computer use on a desktop", name, names);
 }
 
-void gemini_add(struct turn *turn, enum gemini_set set, const json_t *name, const json_t *args)
+void gemini_add(struct turn *turn, const json_t *name, const json_t *args)
 {
+	enum gemini_set set = (enum gemini_set)turn->kind->set;
 	json_auto_t *fields = turn_fields(args);
 	const struct making making = {.turn = turn, .args = fields};
 	const struct row *row = find(set, name);

@@ -13,7 +13,6 @@
 
 #include "session/base/util.h"
 #include "session/dialects/rows.h"
-#include "session/dialects/why.h"
 
 #define CHECKS_MAX 32
 
@@ -103,7 +102,7 @@ static int read_call(struct turn *turn, const json_t *call, const char *path, st
 	size_t i;
 
 	if (check_ids(turn, call, path, e) < 0 || check_safety(call, path, e) < 0 || !(actions = actions_of(call, path, e)) ||
-	    turn_call(turn, call, 0, LIMIT_TURN_PICTURES, path, e) < 0)
+	    turn_call(turn, call, 0, path, e) < 0)
 		return -1;
 	turn->calls[turn->n_calls - 1].items = json_array_size(actions);
 	json_array_foreach(actions, i, action) {
@@ -148,7 +147,6 @@ static int read_response(struct turn *turn, const json_t *response, struct err *
 
 static int read_turn(struct turn *turn, const json_t *body, struct err *e)
 {
-	turn->always_pictured = true;
 	if (is_call(body))
 		return read_call(turn, body, "", e);
 	if (json_is_array(body))
@@ -202,13 +200,14 @@ static json_t *message_of(const struct turn_call *call, const struct turn_result
 	return json_pack("{s:s,s:s,s:[{s:s,s:s}]}", "type", "message", "role", "user", "content", "type", "input_text", "text", text);
 }
 
-/* An output for each call, and after a failure a message. `reply` is that of the act, or the problem with which it was refused. */
-static json_t *render(const struct turn *turn, const json_t *reply, bool refused)
+/* An output for each call, and after a failure a message. */
+static json_t *render(const struct turn *turn, const json_t *body, const json_t *reply, bool refused)
 {
 	json_t *items = json_array(), *message = NULL;
 
+	(void)body;
 	for (size_t i = 0; i < turn->n_calls; i++) {
-		struct turn_result result = refused ? turn_refused(turn, i, reply) : turn_result(turn, i, reply);
+		struct turn_result result = turn_result(turn, i, reply, refused);
 
 		json_array_append_new(items, output_of(&turn->calls[i], result.picture));
 		if (result.end == TURN_FAILED)
@@ -216,38 +215,6 @@ static json_t *render(const struct turn *turn, const json_t *reply, bool refused
 	}
 	if (message)
 		json_array_append_new(items, message);
-	return items;
-}
-
-static int ask(const struct dialect *dialect, const json_t *body, const struct dialect_place *place, json_t **act, struct err *e)
-{
-	struct turn *turn = turn_create(place);
-	int rc = read_turn(turn, body, e);
-
-	(void)dialect;
-	if (rc == 0)
-		*act = turn_act(turn);
-	turn_destroy(turn);
-	return rc;
-}
-
-static json_t *answer(const struct dialect *dialect, const json_t *body, const struct dialect_place *place, const json_t *reply)
-{
-	struct turn *turn = turn_create(place);
-	json_t *items = read_turn(turn, body, NULL) == 0 ? render(turn, reply, false) : json_array();
-
-	(void)dialect;
-	turn_destroy(turn);
-	return items;
-}
-
-static json_t *refuse(const struct dialect *dialect, const json_t *body, const struct dialect_place *place, const json_t *problem)
-{
-	struct turn *turn = turn_create(place);
-	json_t *items = why_is_models(problem) && read_turn(turn, body, NULL) == 0 ? render(turn, problem, true) : NULL;
-
-	(void)dialect;
-	turn_destroy(turn);
 	return items;
 }
 
@@ -277,22 +244,26 @@ static bool is_preview(const struct dialect *dialect, const json_t *body)
 	return form_given(first_call(body), "action");
 }
 
+static const struct turn_kind turns = {.read = read_turn, .render = render, .max_calls = LIMIT_TURN_PICTURES, .always_pictured = true};
+
 const struct dialect dialect_openai = {
 	.name = "openai",
 	.doc = "OpenAI's tool computer: items computer_call with actions",
+	.own = &turns,
 	.is = is_openai,
 	.needs_picture = true,
-	.ask = ask,
-	.answer = answer,
-	.refuse = refuse,
+	.ask = turn_ask,
+	.answer = turn_answer,
+	.refuse = turn_refuse,
 };
 
 const struct dialect dialect_openai_preview = {
 	.name = "openai_preview",
 	.doc = "OpenAI's tool computer_use_preview: items computer_call with an action",
+	.own = &turns,
 	.is = is_preview,
 	.needs_picture = true,
-	.ask = ask,
-	.answer = answer,
-	.refuse = refuse,
+	.ask = turn_ask,
+	.answer = turn_answer,
+	.refuse = turn_refuse,
 };

@@ -13,23 +13,6 @@
 #define NOTCHES_MAX 100 /* of one scroll */
 #define LOOK_MS 3000    /* that wait_settled takes at most on a screen that does not rest */
 
-struct turn *turn_create(const struct dialect_place *place)
-{
-	struct turn *turn = util_zalloc(sizeof(*turn));
-
-	turn->place = *place;
-	turn->actions = json_array();
-	return turn;
-}
-
-void turn_destroy(struct turn *turn)
-{
-	if (!turn)
-		return;
-	json_decref(turn->actions);
-	free(turn);
-}
-
 /* What stands in the place of the first action that is too many. */
 static json_t *too_many(void)
 {
@@ -65,10 +48,10 @@ static void look(struct turn *turn)
 	append(turn, json_pack("{s:s}", "action", "screenshot"));
 }
 
-int turn_call(struct turn *turn, const json_t *body, int form, size_t max, const char *path, struct err *e)
+int turn_call(struct turn *turn, const json_t *body, int form, const char *path, struct err *e)
 {
-	if (turn->n_calls >= max)
-		return err_set(e, ERR_BAD_FIELD, path, "there may be at most %zu calls in one turn", max);
+	if (turn->n_calls >= turn->kind->max_calls)
+		return err_set(e, ERR_BAD_FIELD, path, "there may be at most %zu calls in one turn", turn->kind->max_calls);
 	if (turn->n_calls > 0)
 		look(turn);
 	turn->calls[turn->n_calls++] = (struct turn_call){.body = body, .first = json_array_size(turn->actions), .items = 1, .form = form};
@@ -154,15 +137,6 @@ void turn_scroll(struct turn *turn, const json_t *fields, double x_px, double y_
 	turn_wheel(turn, fields, x_px / LIMIT_NOTCH_PX * native->width_px / space->width_px, y_px / LIMIT_NOTCH_PX * native->height_px / space->height_px);
 }
 
-json_t *turn_act(struct turn *turn)
-{
-	json_t *actions = turn->actions;
-
-	turn->actions = json_array();
-	return json_pack("{s:o,s:b,s:i}", "actions", actions, "observe", 1, "timeout_ms",
-	                 (int)MIN(LIMIT_CALL_DEFAULT_MS + turn->wait_ms, LIMIT_CALL_MS));
-}
-
 static const json_t *picture_of(const json_t *holder)
 {
 	const json_t *picture = json_object_get(holder, "picture");
@@ -184,7 +158,7 @@ static const json_t *picture_after(const struct turn *turn, size_t i, enum turn_
 	const json_t *own = end == TURN_DONE ? own_picture(turn, i, reply) : NULL;
 	bool is_at_end = end == TURN_FAILED || (end == TURN_DONE && i + 1 == turn->n_calls);
 
-	if (own || !(is_at_end || turn->always_pictured))
+	if (own || !(is_at_end || turn->kind->always_pictured))
 		return own;
 	return picture_of(json_object_get(reply, "observation"));
 }
@@ -213,18 +187,6 @@ static struct turn_result ended(const struct turn *turn, size_t i, size_t at)
 	return result;
 }
 
-struct turn_result turn_result(const struct turn *turn, size_t i, const json_t *reply)
-{
-	const json_t *results = json_object_get(reply, "results");
-	size_t at = failed_at(results);
-	struct turn_result result = ended(turn, i, at);
-
-	if (result.end == TURN_FAILED)
-		result.detail = why_text(json_object_get(json_array_get(results, at), "error"));
-	result.picture = picture_after(turn, i, result.end, reply);
-	return result;
-}
-
 /* The action that a problem is about: of "/actions/3/x" the fourth. A problem of the list as a whole is told with its first action. */
 static size_t pointed_at(const struct turn *turn, const json_t *problem)
 {
@@ -235,15 +197,17 @@ static size_t pointed_at(const struct turn *turn, const json_t *problem)
 	return at < json_array_size(turn->actions) ? at : 0;
 }
 
-struct turn_result turn_refused(const struct turn *turn, size_t i, const json_t *problem)
+struct turn_result turn_result(const struct turn *turn, size_t i, const json_t *reply, bool refused)
 {
-	struct turn_result result = ended(turn, i, pointed_at(turn, problem));
+	const json_t *results = json_object_get(reply, "results");
+	size_t at = refused ? pointed_at(turn, reply) : failed_at(results);
+	struct turn_result result = ended(turn, i, at);
 
-	if (result.end == TURN_DONE)
+	if (refused && result.end == TURN_DONE)
 		result.end = TURN_NOT_DONE; /* what comes before the fault was not done either */
 	if (result.end == TURN_FAILED)
-		result.detail = why_text(problem);
-	result.picture = picture_after(turn, i, result.end, problem);
+		result.detail = why_text(refused ? reply : json_object_get(json_array_get(results, at), "error"));
+	result.picture = picture_after(turn, i, result.end, reply);
 	return result;
 }
 
@@ -286,4 +250,57 @@ json_t *turn_fields(const json_t *object)
 		if (!json_is_null(value))
 			json_object_set_new(fields, key, whole_number(value));
 	return fields;
+}
+
+static void free_turn(struct turn *turn)
+{
+	if (!turn)
+		return;
+	json_decref(turn->actions);
+	free(turn);
+}
+
+/* On the heap, since coroutines have small stacks. NULL with *e when the body is refused. */
+static struct turn *read_turn(const struct dialect *dialect, const json_t *body, const struct dialect_place *place, struct err *e)
+{
+	struct turn *turn = util_zalloc(sizeof(*turn));
+
+	turn->kind = dialect->own;
+	turn->place = *place;
+	turn->actions = json_array();
+	if (turn->kind->read(turn, body, e) == 0)
+		return turn;
+	free_turn(turn);
+	return NULL;
+}
+
+int turn_ask(const struct dialect *dialect, const json_t *body, const struct dialect_place *place, json_t **act, struct err *e)
+{
+	struct turn *turn = read_turn(dialect, body, place, e);
+
+	if (!turn)
+		return -1;
+	*act = json_pack("{s:O,s:b,s:i}", "actions", turn->actions, "observe", 1, "timeout_ms",
+	                 (int)MIN(LIMIT_CALL_DEFAULT_MS + turn->wait_ms, LIMIT_CALL_MS));
+	free_turn(turn);
+	return 0;
+}
+
+static json_t *tell(const struct dialect *dialect, const json_t *body, const struct dialect_place *place, const json_t *reply, bool refused)
+{
+	struct turn *turn = read_turn(dialect, body, place, NULL);
+	json_t *told = turn ? turn->kind->render(turn, body, reply, refused) : NULL;
+
+	free_turn(turn);
+	return told;
+}
+
+json_t *turn_answer(const struct dialect *dialect, const json_t *body, const struct dialect_place *place, const json_t *reply)
+{
+	return tell(dialect, body, place, reply, false);
+}
+
+json_t *turn_refuse(const struct dialect *dialect, const json_t *body, const struct dialect_place *place, const json_t *problem)
+{
+	return why_is_models(problem) ? tell(dialect, body, place, problem, true) : NULL;
 }

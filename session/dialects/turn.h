@@ -2,8 +2,8 @@
 /*
  * A turn of a model that sends calls: which actions of the act each call becomes, and afterwards what became of each call.
  *
- * `ask` builds it and takes the act out of it; `answer` and `refuse` build the same one again from the same body. Every call gets a look at
- * the screen after its actions: the last one by the observation of the act, those before it by a wait_settled and a screenshot among the
+ * turn_ask builds it and takes the act out of it; turn_answer and turn_refuse build the same one again from the same body. Every call gets a look
+ * at the screen after its actions: the last one by the observation of the act, those before it by a wait_settled and a screenshot among the
  * actions. Owner: session/dialects. No threads.
  */
 #ifndef DIALECTS_TURN_H
@@ -27,7 +27,21 @@ struct turn_owner {
 	size_t call, item;
 };
 
+struct turn;
+
+/* What a vendor does with its turns: the own of its dialects. */
+struct turn_kind {
+	/* Takes the calls of a body, each by turn_call and turn_add. -1: a fault of the harness. */
+	int (*read)(struct turn *turn, const json_t *body, struct err *e);
+	/* The answer to the turn that was read from this body. `reply` is that of the act, or the problem with which it was refused. */
+	json_t *(*render)(const struct turn *turn, const json_t *body, const json_t *reply, bool refused);
+	size_t max_calls;     /* LIMIT_TURN_CALLS at most */
+	bool always_pictured; /* no call may be answered without a picture, whatever has become of its own */
+	int set;              /* the vendor's: which of its dialects it is */
+};
+
 struct turn {
+	const struct turn_kind *kind;
 	struct dialect_place place;
 	json_t *actions;
 	struct turn_call calls[LIMIT_TURN_CALLS];
@@ -36,7 +50,6 @@ struct turn {
 	size_t item;      /* of the call at work */
 	long wait_ms;     /* that its actions wait of themselves, looks included */
 	bool has_fault;   /* nothing is added any more */
-	bool always_pictured; /* the user's: no call may be answered without a picture, whatever has become of its own */
 };
 
 /* What became of a call. */
@@ -50,15 +63,16 @@ struct turn_result {
 	enum turn_end end;
 	size_t item;           /* of the call, that failed */
 	const char *detail;    /* why_text of it; borrowed from the reply or the problem */
-	const json_t *picture; /* {"format","data",…} after it, borrowed; NULL: none. That of the act's end stands once, unless always_pictured */
+	const json_t *picture; /* {"format","data",…} after it, borrowed; NULL: none. That of the act's end stands once, unless the kind is always_pictured */
 };
 
-/* On the heap, since coroutines have small stacks; turn_destroy takes NULL. */
-struct turn *turn_create(const struct dialect_place *place);
-void turn_destroy(struct turn *turn);
+/* The functions of a dialect whose own is a struct turn_kind. */
+int turn_ask(const struct dialect *dialect, const json_t *body, const struct dialect_place *place, json_t **act, struct err *e);
+json_t *turn_answer(const struct dialect *dialect, const json_t *body, const struct dialect_place *place, const json_t *reply);
+json_t *turn_refuse(const struct dialect *dialect, const json_t *body, const struct dialect_place *place, const json_t *problem);
 
-/* Begins a call; -1 when it is more than `max` (LIMIT_TURN_CALLS at most): then *e is at `path`, the call's. */
-int turn_call(struct turn *turn, const json_t *body, int form, size_t max, const char *path, struct err *e);
+/* Begins a call; -1 when it is one too many: then *e is at `path`, the call's. */
+int turn_call(struct turn *turn, const json_t *body, int form, const char *path, struct err *e);
 
 /* Adds an action (a reference that is taken) to the call at work, as one of its item `turn->item`. */
 void turn_add(struct turn *turn, json_t *action);
@@ -75,12 +89,8 @@ void turn_scroll(struct turn *turn, const json_t *fields, double x_px, double y_
 /* The same in notches. */
 void turn_wheel(struct turn *turn, const json_t *fields, double x_notches, double y_notches);
 
-/* The body of the act; takes the actions out of the turn. */
-json_t *turn_act(struct turn *turn);
-
 /* What became of call `i`, by the reply of the act, or by the problem with which it was refused. */
-struct turn_result turn_result(const struct turn *turn, size_t i, const json_t *reply);
-struct turn_result turn_refused(const struct turn *turn, size_t i, const json_t *problem);
+struct turn_result turn_result(const struct turn *turn, size_t i, const json_t *reply, bool refused);
 
 /* Refuses the envelope, which is the harness's: *e is at `member`, of the member `inside` (NULL: none) of what is at `path`. -1. */
 int turn_bad(struct err *e, enum err_code code, const char *path, const char *inside, const char *member, const char *text);
