@@ -117,15 +117,18 @@ static bool is_hidden(uint32_t code_point)
 /* Writes one character (or one bad byte) of text in its shown form into piece; returns how many bytes of text it took. */
 static size_t show_character(const char *text, size_t len, char piece[8])
 {
+	static const char ESCAPED[][2] = {{'"', '"'}, {'\\', '\\'}, {'\n', 'n'}, {'\t', 't'}, {'\r', 'r'}};
 	uint32_t code_point;
 	size_t n = util_utf8_decode(text, len, &code_point);
 
+	for (size_t i = 0; n == 1 && i < ARRAY_LEN(ESCAPED); i++) {
+		if (text[0] == ESCAPED[i][0]) {
+			(void)snprintf(piece, 8, "\\%c", ESCAPED[i][1]);
+			return 1;
+		}
+	}
 	if (n == 0 || is_hidden(code_point)) {
 		(void)snprintf(piece, 8, "\\x%02x", (unsigned char)text[0]);
-		return 1;
-	}
-	if (code_point == '"' || code_point == '\\') {
-		(void)snprintf(piece, 8, "\\%c", (char)code_point);
 		return 1;
 	}
 	memcpy(piece, text, n);

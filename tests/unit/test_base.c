@@ -153,7 +153,7 @@ static void test_quote(void **state)
 		{"", "\"\""},
 		{"plain é€😀", "\"plain é€😀\""},
 		{"\"\\", "\"\\\"\\\\\""},
-		{"a\nb\t\x1b[0m\x7f", "\"a\\x0ab\\x09\\x1b[0m\\x7f\""},
+		{"a\nb\t\r\x1b[0m\x7f", "\"a\\nb\\t\\r\\x1b[0m\\x7f\""},
 		{"\xff\xc3", "\"\\xff\\xc3\""},
 		{"\xc0\x80\xed\xa0\x80", "\"\\xc0\\x80\\xed\\xa0\\x80\""},
 		{"\xc2\x85\xc2\x9b", "\"\\xc2\\x85\\xc2\\x9b\""},                           /* C1 controls */

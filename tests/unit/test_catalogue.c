@@ -67,7 +67,7 @@ static void unknown_names(void **state)
 	assert_string_equal(e.path, "/app");
 	assert_string_equal(e.msg, "\"fierfox\" is not an app of this image. Did you mean firefox? Its apps: firefox, terminal, editor, viewer");
 	assert_null(catalogue_find(*state, "xyzzy\n", &e));
-	assert_string_equal(e.msg, "\"xyzzy\\x0a\" is not an app of this image. Its apps: firefox, terminal, editor, viewer");
+	assert_string_equal(e.msg, "\"xyzzy\\n\" is not an app of this image. Its apps: firefox, terminal, editor, viewer");
 	assert_null(catalogue_find(*state, "nope", &e));
 	assert_null(strstr(e.msg, "mean"));
 	assert_null(catalogue_find(*state, "Editor", &e));
