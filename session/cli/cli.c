@@ -64,14 +64,14 @@ static void show_answer(struct cli *cli, const struct client_reply *reply)
 		fprintf(stderr, "  the token is the one in %s\n", cli->client.token_file);
 }
 
-/* An option, or else a variable of the environment, or else a default. */
+/* An option, or else a variable of the environment that is not empty, or else a default. */
 static const char *given(const struct cli *cli, const char *option, const char *variable, const char *otherwise)
 {
 	const char *value = args_get(&cli->args, option);
 
 	if (!value)
 		value = getenv(variable);
-	return value ? value : otherwise;
+	return value && *value ? value : otherwise;
 }
 
 static int open_client(struct cli *cli, struct err *e)

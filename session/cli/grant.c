@@ -40,13 +40,13 @@ static void show_link(const struct cli *cli, const json_t *answer)
 	putchar('\n');
 }
 
-static void show_grant(const json_t *answer)
+static void show_grant(const char *session, const json_t *answer)
 {
 	show_value(stdout, json_object_get(answer, "token"), 0);
 	putchar('\n');
-	fputs("  take it back  glovebox revoke ", stderr);
+	fprintf(stderr, "  take it back  glovebox revoke %s ", session);
 	show_value(stderr, json_object_get(answer, "id"), 0);
-	fputs(" (after the session's id)\n", stderr);
+	fputc('\n', stderr);
 }
 
 /* The token alone goes to standard output, so that TOKEN=$(glovebox grant ID) works. */
@@ -69,7 +69,7 @@ static int run_grant(struct cli *cli)
 	else if (is_link)
 		show_link(cli, reply.json);
 	else
-		show_grant(reply.json);
+		show_grant(cli->args.words[0], reply.json);
 	return CLI_DONE;
 }
 

@@ -47,9 +47,17 @@ static void help(FILE *to)
 	            "glovebox COMMAND --help tells more.\n");
 }
 
+/* "glovebox NAME WORDS": free() it. */
+static char *usage_of(const struct cli_command *command)
+{
+	return util_printf("glovebox %s%s%s", command->name, *command->usage ? " " : "", command->usage);
+}
+
 static void help_command(FILE *to, const struct cli_command *command)
 {
-	fprintf(to, "usage: glovebox %s %s\n%s\n", command->name, command->usage, command->doc);
+	auto_free char *usage = usage_of(command);
+
+	fprintf(to, "usage: %s\n%s\n", usage, command->doc);
 	help_options(to, "options:", command->options, command->n_options);
 	help_options(to, "options of every command:", common, ARRAY_LEN(common));
 }
@@ -103,7 +111,9 @@ static int run_command(struct cli *cli, const struct cli_command *command, size_
 		return CLI_DONE;
 	}
 	if (cli->args.n_words < command->min_words || cli->args.n_words > command->max_words) {
-		err_set(&e, ERR_BAD_REQUEST, NULL, "usage: glovebox %s %s", command->name, command->usage);
+		auto_free char *usage = usage_of(command);
+
+		err_set(&e, ERR_BAD_REQUEST, NULL, "usage: %s", usage);
 		return cli_fail(cli, CLI_USAGE, &e);
 	}
 	return command->run(cli);

@@ -100,11 +100,25 @@ int play_send(struct play *play, const char *method, const char *rest, const jso
 	return client_send(&play->cli->client, &request, reply, e);
 }
 
+/* Makes the folder and those above it, whatever is missing of them; -1: errno says why. */
+static int make_folders(const char *folder)
+{
+	auto_free char *path = util_strdup(folder);
+
+	for (char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		if (*path && mkdir(path, 0777) < 0 && errno != EEXIST)
+			return -1;
+		*slash = '/';
+	}
+	return mkdir(path, 0777);
+}
+
 int play_make_folder(const char *folder, struct err *e)
 {
 	struct stat st;
 
-	if (mkdir(folder, 0777) == 0 || (errno == EEXIST && stat(folder, &st) == 0 && S_ISDIR(st.st_mode)))
+	if (make_folders(folder) == 0 || (errno == EEXIST && stat(folder, &st) == 0 && S_ISDIR(st.st_mode)))
 		return 0;
 	return err_set(e, ERR_BAD_REQUEST, NULL, "the folder %s cannot be made: %s", folder, errno == EEXIST ? "it is a file" : strerror(errno));
 }

@@ -115,7 +115,7 @@ static void want_pictures(struct run *run)
 static void name_step(const struct run *run, size_t index)
 {
 	if (!run->cli->json)
-		fprintf(stderr, "glovebox: step %zu of %zu:\n", index + 1, json_array_size(run->steps));
+		fprintf(stderr, "  in step %zu of %zu\n", index + 1, json_array_size(run->steps));
 }
 
 static int check_steps(struct run *run)

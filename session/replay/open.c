@@ -106,14 +106,21 @@ static int open_zip(struct source file, struct reader_parts *parts, struct err *
 static int open_parts(const char *path, struct reader_parts *parts, struct err *e)
 {
 	auto_fd fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct err unread = {0};
 	struct source file;
+	char head[2] = "";
 	struct stat st;
 
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return err_set(e, ERR_BAD_REQUEST, NULL, "%s", strerror(errno));
 	if (S_ISDIR(st.st_mode))
 		return open_folder(fd, parts, e);
-	return source_of_file(steal_fd(&fd), UINT32_MAX, &file, e) < 0 ? -1 : open_zip(file, parts, e);
+	if (source_of_file(steal_fd(&fd), UINT32_MAX, &file, e) < 0)
+		return -1;
+	(void)source_read(&file, 0, head, sizeof(head), &unread);
+	if (open_zip(file, parts, e) == 0)
+		return 0;
+	return memcmp(head, "PK", sizeof(head)) == 0 ? -1 : err_set(e, ERR_BAD_REQUEST, NULL, "it is no zip; glovebox run plays a file of steps");
 }
 
 int reader_open(const char *path, struct reader **out, struct err *e)

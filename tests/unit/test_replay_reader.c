@@ -470,13 +470,17 @@ static void test_folder(void **state)
 	struct make make = {0};
 	struct reader *reader;
 	struct err e = {0};
-	auto_free char *fifo = NULL, *lines = NULL, *pictures = NULL, *wanted = NULL;
+	auto_free char *fifo = NULL, *lines = NULL, *pictures = NULL, *wanted = NULL, *session = NULL;
 
 	(void)state;
 	assert_non_null(mkdtemp(folder));
 	assert_int_equal(reader_open(folder, &reader, &e), -1);
 	wanted = util_printf("\"%s\" cannot be read as a journal: its journal.jsonl cannot be read: No such file or directory", folder);
 	assert_string_equal(e.msg, wanted);
+	write_file(folder, "session.json", "{}", 2);
+	session = util_printf("%s/session.json", folder);
+	assert_int_equal(reader_open(session, &reader, &e), -1);
+	assert_non_null(strstr(e.msg, "it is no zip; glovebox run plays a file of steps"));
 	make_two(&make);
 	write_file(folder, "journal.jsonl", make.lines, make.lines_len);
 	write_file(folder, "pictures", make.pictures, make.pictures_len);
