@@ -55,7 +55,8 @@ const struct dialect *dialect_find(const char *name, const json_t *body, struct 
 	for (size_t i = 0; i < dialects_n; i++)
 		if (dialects[i]->is && dialects[i]->is(dialects[i], body))
 			return dialects[i];
-	(void)err_set(e, ERR_BAD_FIELD, NULL, "this is no action of a dialect that is known by its shape; ?dialect=NAME names one: %s", names(known));
+	(void)err_set(e, ERR_BAD_FIELD, NULL, "this is no turn that is known by its shape: send the object of a model as its vendor's "
+	              "API gives it, or name the dialect with ?dialect=NAME: %s", names(known));
 	return NULL;
 }
 

@@ -63,7 +63,7 @@ static int read_session_id(const struct mcp_run *run, const char **id, struct er
 	if (!*id && *run->who.session)
 		*id = run->who.session;
 	if (!*id)
-		return err_set(e, ERR_MISSING_FIELD, "/session_id", "session_id is required: this token is not of one session");
+		return err_set(e, ERR_MISSING_FIELD, "/session_id", "session_id is required: this token is not of one session; session_list names them, session_create makes one");
 	return 0;
 }
 

@@ -278,6 +278,20 @@ def test_a_look_that_fails_is_told(tmp_path):
     assert (done.returncode, done.stdout) == (0, "GloveboxError display_silent nothing came\n"), done.stdout + done.stderr
 
 
+@pytest.mark.parametrize("server_url, token, code, words", [
+    ("", "missing", "no_token", "no token can be read in missing; GLOVEBOX_TOKEN_FILE names another file"),
+    ("http://127.0.0.1:9", "turns.json", "unreachable", "no answer from http://127.0.0.1:9: "),
+])
+def test_what_a_newcomer_forgot_is_said(stand_in, server_url, token, code, words):
+    """A server that is not there, a token that is none: in one line."""
+    model = stand_in(Anthropic)
+    (model.folder / "create.mjs").write_text(
+        "import {Session} from './glovebox/glovebox.mjs';\n"
+        "await Session.create({}).catch(({name, code, message}) => console.log(`${name} ${code} ${message}`));\n")
+    done = model.run("create.mjs", GLOVEBOX_SERVER=server_url, GLOVEBOX_TOKEN_FILE=token)
+    assert done.stdout.startswith(f"GloveboxError {code} {words}") and done.returncode == 0, done.stdout + done.stderr
+
+
 def test_an_aborted_signal_ends_the_call(server, stand_in):
     session = server.api.new(image="minimal")
     done = stand_in(Anthropic).on(session, "abort.mjs")

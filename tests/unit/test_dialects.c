@@ -201,7 +201,9 @@ static void test_what_is_none(void **state)
 		assert_null(dialect_find(NULL, body, &e));
 		assert_int_equal(e.code, ERR_BAD_FIELD);
 		assert_string_equal(e.path, "");
+		assert_non_null(strstr(e.msg, "send the object of a model as its vendor's API gives it, or name the dialect"));
 		assert_non_null(strstr(e.msg, dialects[0]->name));
+		assert_non_null(strstr(e.msg, dialects[dialects_n - 1]->name));
 	}
 	assert_null(dialect_find("computer", NULL, &e));
 	assert_string_equal(e.path, "/dialect");

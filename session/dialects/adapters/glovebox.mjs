@@ -19,14 +19,21 @@ export class GloveboxError extends Error {
 
 async function readToken() {
   const named = process.env.GLOVEBOX_TOKEN_FILE;
-  const text = named ? readFile(named, "utf8") : readFile(join(homedir(), ".config/glovebox/token"), "utf8")
-    .catch(() => readFile("/var/lib/glovebox/operator.token", "utf8"));
-  return (await text).trim();
+  const files = named ? [named] : [join(homedir(), ".config/glovebox/token"), "/var/lib/glovebox/operator.token"];
+  for (const file of files) {
+    const text = await readFile(file, "utf8").catch(() => "");
+    if (text) {
+      return text.trim();
+    }
+  }
+  throw new GloveboxError({code: "no_token", detail: `no token can be read in ${files.join(" or ")}; GLOVEBOX_TOKEN_FILE names another file`});
 }
 
 async function request(server, token, method, path, body, signal) {
   const headers = {Authorization: `Bearer ${token}`, ...(body && {"Content-Type": "application/json"})};
-  const reply = await fetch(server + path, {method, headers, body: body && JSON.stringify(body), signal});
+  const reply = await fetch(server + path, {method, headers, body: body && JSON.stringify(body), signal}).catch((error) => {
+    throw signal?.aborted ? error : new GloveboxError({code: "unreachable", detail: `no answer from ${server}: ${error.cause?.message ?? error.message}`});
+  });
   const answer = await reply.json().catch(() => ({}));
   if (!reply.ok) {
     throw new GloveboxError({code: "http", detail: `the server answered ${reply.status}`, ...answer});
@@ -42,7 +49,7 @@ export class Session {
   }
 
   // A new session; from then on its agent's token is used, which opens nothing else.
-  static async create(spec, {server = process.env.GLOVEBOX_SERVER ?? "http://127.0.0.1:7070", token} = {}) {
+  static async create(spec, {server = process.env.GLOVEBOX_SERVER || "http://127.0.0.1:7070", token} = {}) {
     const made = await request(server, token ?? await readToken(), "POST", "/v1/sessions", spec);
     return new Session(server, made.tokens.agent, made);
   }
