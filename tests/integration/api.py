@@ -63,6 +63,7 @@ class Api:
             sent["Content-Type"] = "application/json"
             if not isinstance(body, (bytes, str)):
                 body = json.dumps(body)
+                asked = json.loads(body)  # as it arrives: a tuple is a list there
             if isinstance(body, str):
                 body = body.encode()
         connection = self.connect(timeout_s)
