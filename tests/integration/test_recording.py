@@ -232,7 +232,9 @@ def test_deleting_while_it_is_read(server, make_session):
 def test_the_stage_is_killed_in_a_burst(server, make_session):
     """Whatever is there then can be read: a chain, whole records, and no line that names a picture that is not there."""
     session = make_session("minimal", apps=["terminal"])
-    burst = [{"action": "type", "text": f"echo {n}\n", "delay_ms": 0} for n in range(250)]
+    # The pauses are for the terminal, which draws late on a busy machine; the last one is longer than the call may live.
+    burst = [step for n in range(120) for step in ({"action": "type", "text": f"echo {n}\n", "delay_ms": 0}, {"action": "wait", "duration_ms": 5})]
+    burst.append({"action": "wait", "duration_ms": 60000})
     path = folder(server, session) / "pictures"
     with concurrent.futures.ThreadPoolExecutor(1) as pool:
         call = pool.submit(session.act, *burst)
