@@ -94,6 +94,7 @@ int cli_send(struct cli *cli, const struct client_request *request, struct clien
 {
 	struct err e = {0};
 	int status = cli_open(cli);
+	long code;
 
 	if (status != CLI_DONE)
 		return status;
@@ -102,7 +103,9 @@ int cli_send(struct cli *cli, const struct client_request *request, struct clien
 	if (reply->status < 400 || (request->or_none && reply->status == 404))
 		return CLI_DONE;
 	show_answer(cli, reply);
+	code = reply->status;
 	client_reply_finish(reply);
+	reply->status = code;
 	return CLI_REFUSED;
 }
 

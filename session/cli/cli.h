@@ -48,7 +48,7 @@ int cli_open(struct cli *cli);
 
 /*
  * One call to the server. CLI_DONE with *reply for a status below 400; else the error is printed and its exit status returned, with *reply
- * finished.
+ * finished but for its status, 0 where there was no answer.
  */
 int cli_call(struct cli *cli, const char *method, const char *path, const json_t *body, struct client_reply *reply);
 

@@ -32,13 +32,12 @@ static char *next_key(struct play *play)
 	return util_printf("%s-%u", play->key, ++play->n_keys);
 }
 
-int play_create(struct play *play, const json_t *spec, json_t **session)
+int play_create(struct play *play, const json_t *spec, struct client_reply *reply)
 {
 	auto_free char *key = next_key(play);
 	const struct client_request request = {.method = "POST", .path = "/v1/sessions", .body = spec, .key = key, .sink = -1};
-	auto_reply reply = {0};
-	int status = cli_send(play->cli, &request, &reply);
-	const char *id = json_string_value(json_object_get(reply.json, "id"));
+	int status = cli_send(play->cli, &request, reply);
+	const char *id = json_string_value(json_object_get(reply->json, "id"));
 	auto_free char *path = NULL;
 	struct err e = {0};
 
@@ -50,7 +49,6 @@ int play_create(struct play *play, const json_t *spec, json_t **session)
 	}
 	play->id = util_strdup(id);
 	play->is_own = true;
-	*session = json_incref(reply.json);
 	return CLI_DONE;
 }
 

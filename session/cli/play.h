@@ -22,8 +22,8 @@ struct play {
 /* Opens the client and catches signals. Else cli_fail was called; its status. */
 int play_begin(struct play *play, struct cli *cli);
 
-/* Makes a session. *session is the answer, the caller's. Else the refusal was shown; its exit status. */
-int play_create(struct play *play, const json_t *spec, json_t **session);
+/* Makes a session. *reply is the answer, the caller's. Else the refusal was shown; its exit status, and *reply as cli_send leaves it. */
+int play_create(struct play *play, const json_t *spec, struct client_reply *reply);
 
 /* Plays on this one. ERR_BAD_REQUEST. */
 int play_on(struct play *play, const char *id, struct err *e);

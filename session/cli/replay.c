@@ -270,20 +270,25 @@ static int choose_image(struct replay *replay, const json_t *images, struct err 
 	return 0;
 }
 
+/* No server would make such a session; others may have had no room, or no right, just now. */
+static bool is_faulty(long status)
+{
+	return status == 400 || status == 413 || status == 422;
+}
+
 static int make_session(struct replay *replay)
 {
-	json_auto_t *session = NULL;
-	auto_reply reply = {0};
+	auto_reply images = {0}, reply = {0};
 	struct err e = {0};
-	int status = cli_call(replay->cli, "GET", "/v1/images", NULL, &reply);
+	int status = cli_call(replay->cli, "GET", "/v1/images", NULL, &images);
 
 	if (status != CLI_DONE)
 		return CLI_UNREACHABLE;
-	if (choose_image(replay, json_object_get(reply.json, "images"), &e) < 0)
+	if (choose_image(replay, json_object_get(images.json, "images"), &e) < 0)
 		return cli_fail(replay->cli, CLI_USAGE, &e);
-	if (play_create(&replay->play, replay->plan.spec, &session) != CLI_DONE)
-		return CLI_UNREACHABLE;
-	if (check_size(replay, json_object_get(session, "display"), "the session", &e) < 0)
+	if (play_create(&replay->play, replay->plan.spec, &reply) != CLI_DONE)
+		return is_faulty(reply.status) ? CLI_USAGE : CLI_UNREACHABLE;
+	if (check_size(replay, json_object_get(reply.json, "display"), "the session", &e) < 0)
 		return cli_fail(replay->cli, CLI_USAGE, &e);
 	return CLI_DONE;
 }

@@ -203,7 +203,7 @@ static int play_steps(struct run *run)
 static int get_ready(struct run *run)
 {
 	const char *id = args_get(&run->cli->args, "session");
-	json_auto_t *session = NULL;
+	auto_reply reply = {0};
 	struct err e = {0};
 	int status;
 
@@ -211,7 +211,7 @@ static int get_ready(struct run *run)
 		return play_on(&run->play, id, &e) < 0 ? cli_fail(run->cli, CLI_USAGE, &e) : check_steps(run);
 	status = check_before(run->cli, run->steps);
 	if (status == CLI_DONE)
-		status = play_create(&run->play, run->spec, &session);
+		status = play_create(&run->play, run->spec, &reply);
 	return status == CLI_DONE ? check_steps(run) : status;
 }
 

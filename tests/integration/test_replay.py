@@ -170,6 +170,14 @@ def test_another_size_is_refused_before_anything_is_made(cli, server, recorded, 
     assert {session["id"] for session in server.api.call("GET", "/v1/sessions")["sessions"]} == before
 
 
+def test_a_session_that_no_server_would_make(cli, recorded, tmp_path):
+    spec = tmp_path / "spec.json"
+    for wrong, words in ({"labels": 7}, "labels"), ({"isolation": "none-such"}, "isolation"):
+        spec.write_text(json.dumps(wrong))
+        done = cli.run("replay", recorded, *AS_RECORDED, "--spec", spec, status=USAGE)
+        assert done.stdout == b"" and words in done.stderr.decode()
+
+
 def test_keep_going(cli, recorded):
     head, steps = replay(cli, recorded, "-k", "--wait", "200", given=["--env", "LEFT=100", "--env", "TEXT=Save Cancel", "--env", "STATUS=7"], status=REFUSED)
     assert verdicts(steps) == ["passed", "passed", "passed", "differs"]
