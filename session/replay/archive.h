@@ -29,18 +29,18 @@ struct archive_writer;
 
 /*
  * Makes an archive that will be the file `path`, in place of what is there, once archive_writer_finish succeeds; until then nothing is at that name that was
- * not before. All times in it are 1980-01-01: the same content is the same bytes. ERR_BAD_REQUEST: no file can be there; ERR_INTERNAL.
+ * not before. All times in it are 1980-01-01: the same content is the same bytes. ERR_BAD_REQUEST: no file can be there; ERR_INTERNAL: there is no temporary file.
  */
 int archive_writer_create(const char *path, struct archive_writer **out, struct err *e);
 
 /* Adds an entry, stored as it is: all of `content`, which stays the caller's until the writer is destroyed. ERR_TOO_LARGE: it is too large for this kind of
- * archive; ERR_INTERNAL. */
+ * archive; ERR_BAD_REQUEST. */
 int archive_writer_add(struct archive_writer *writer, const char *name, const struct source *content, struct err *e);
 
 /* The same of `len` bytes of memory, which are copied (into a temporary file). ERR_INTERNAL: they could not be written. */
 int archive_writer_add_bytes(struct archive_writer *writer, const char *name, const void *data, size_t len, struct err *e);
 
-/* Writes the file. Nothing may be added after that. ERR_INTERNAL: it could not be written, or content could not be read. */
+/* Writes the file. Nothing may be added after that. ERR_BAD_REQUEST: it could not be written, or content could not be read. */
 int archive_writer_finish(struct archive_writer *writer, struct err *e);
 void archive_writer_destroy(struct archive_writer *writer); /* NULL is fine */
 

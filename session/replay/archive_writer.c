@@ -24,9 +24,9 @@ struct archive_writer {
 	uint64_t total; /* bytes of all content */
 };
 
-static int fail(struct err *e, enum err_code code, const char *path, zip_error_t *error)
+static int fail(struct err *e, const char *path, zip_error_t *error)
 {
-	return err_set(e, code, NULL, "%s cannot be written: %s", path, zip_error_strerror(error));
+	return err_set(e, ERR_BAD_REQUEST, NULL, "%s cannot be written: %s", path, zip_error_strerror(error));
 }
 
 int archive_writer_create(const char *path, struct archive_writer **out, struct err *e)
@@ -42,7 +42,7 @@ int archive_writer_create(const char *path, struct archive_writer **out, struct 
 	zip = zip_open(path, ZIP_CREATE | ZIP_TRUNCATE, &code);
 	if (!zip) {
 		zip_error_init_with_code(&error, code);
-		(void)fail(e, ERR_BAD_REQUEST, path, &error);
+		(void)fail(e, path, &error);
 		zip_error_fini(&error);
 		return -1;
 	}
@@ -66,11 +66,11 @@ int archive_writer_add(struct archive_writer *writer, const char *name, const st
 	index = zip_file_add(writer->zip, name, source, ZIP_FL_ENC_UTF_8);
 	if (index < 0) {
 		zip_source_free(source);
-		return fail(e, ERR_INTERNAL, writer->path, zip_get_error(writer->zip));
+		return fail(e, writer->path, zip_get_error(writer->zip));
 	}
 	if (zip_set_file_compression(writer->zip, (zip_uint64_t)index, ZIP_CM_STORE, 0) < 0 ||
 	    zip_file_set_dostime(writer->zip, (zip_uint64_t)index, 0, DATE_1980, 0) < 0)
-		return fail(e, ERR_INTERNAL, writer->path, zip_get_error(writer->zip));
+		return fail(e, writer->path, zip_get_error(writer->zip));
 	return 0;
 }
 
@@ -91,7 +91,7 @@ int archive_writer_add_bytes(struct archive_writer *writer, const char *name, co
 int archive_writer_finish(struct archive_writer *writer, struct err *e)
 {
 	if (zip_close(writer->zip) < 0)
-		return fail(e, ERR_INTERNAL, writer->path, zip_get_error(writer->zip));
+		return fail(e, writer->path, zip_get_error(writer->zip));
 	writer->zip = NULL;
 	return 0;
 }
