@@ -154,8 +154,10 @@ static int read_sequence(const struct anthropic_reading *r, const json_t *keys, 
 	for (int i = 0; i < repeat; i++) {
 		const char *at = text;
 
-		for (json_t *word = next_word(&at); word; word = next_word(&at))
-			(void)add(r, "key", json_pack("{s:o}", "keys", word));
+		for (json_t *word = next_word(&at); word; word = next_word(&at)) {
+			(void)add(r, "key", json_pack("{s:o}", "keys", anthropic_field_chord(word)));
+			json_decref(word);
+		}
 	}
 	return 0;
 }
@@ -172,7 +174,7 @@ static int read_key(const struct anthropic_reading *r)
 		return err_set(r->e, ERR_BAD_FIELD, NULL, "repeat must be a whole number from 1 to %d", MAX_REPEAT);
 	if (is_sequence(keys))
 		return read_sequence(r, keys, n);
-	act = add(r, "key", json_pack("{s:O}", "keys", keys));
+	act = add(r, "key", json_pack("{s:o}", "keys", anthropic_field_chord(keys)));
 	if (n > 1)
 		(void)json_object_set_new(act, "repeat", json_integer(n));
 	return 0;
@@ -187,7 +189,7 @@ static int read_hold_key(const struct anthropic_reading *r)
 		return -1;
 	if (ms == 0)
 		return err_set(r->e, ERR_BAD_FIELD, NULL, "duration must be more than 0");
-	(void)add(r, "hold_key", json_pack("{s:O,s:I}", "keys", keys, "duration_ms", (json_int_t)ms));
+	(void)add(r, "hold_key", json_pack("{s:o,s:I}", "keys", anthropic_field_chord(keys), "duration_ms", (json_int_t)ms));
 	return 0;
 }
 

@@ -81,6 +81,12 @@ int anthropic_field_need_keys(const struct anthropic_reading *r, const json_t **
 	return *keys ? 0 : anthropic_field_missing(r, "text");
 }
 
+/* In a list it is the key. */
+json_t *anthropic_field_chord(const json_t *keys)
+{
+	return form_is(keys, "+") ? json_pack("[s]", "+") : json_incref((json_t *)(uintptr_t)keys);
+}
+
 /* Keys that are held meanwhile: into `act`, if there are any. */
 int anthropic_field_add_hold(const struct anthropic_reading *r, json_t *act)
 {
@@ -89,7 +95,7 @@ int anthropic_field_add_hold(const struct anthropic_reading *r, json_t *act)
 	if (field_keys(r, &keys) < 0)
 		return -1;
 	if (keys && json_string_length(keys) > 0)
-		(void)json_object_set(act, "hold", (json_t *)(uintptr_t)keys);
+		(void)json_object_set_new(act, "hold", anthropic_field_chord(keys));
 	return 0;
 }
 

@@ -35,6 +35,9 @@ int anthropic_field_need_point(const struct anthropic_reading *r, const char *na
 /* Keys, a string: borrowed. */
 int anthropic_field_need_keys(const struct anthropic_reading *r, const json_t **keys);
 
+/* The same as our actions have them, where a plus that stands alone joins nothing; a new reference. */
+json_t *anthropic_field_chord(const json_t *keys);
+
 /* Into an action: keys that are held meanwhile, as "hold", and the place "x" and "y", if they are there. */
 int anthropic_field_add_hold(const struct anthropic_reading *r, json_t *act);
 int anthropic_field_add_place(const struct anthropic_reading *r, json_t *act);

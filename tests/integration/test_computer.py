@@ -254,7 +254,7 @@ def test_keys_and_text(session):
     terminal = RawTerminal(session)
     assert done(session, "type", text="Grüße, 漢字 🙂\nzwei") == "Typed."
     assert terminal.got(25) == "Grüße, 漢字 🙂\rzwei".encode()
-    for text, wanted in (("ctrl+c", b"\x03"), ("Return", b"\r"), ("escape", b"\x1b"), ("shift+a", b"A"), ("TAB", b"\t"), ("a b  c", b"abc"),
+    for text, wanted in (("ctrl+c", b"\x03"), ("Return", b"\r"), ("escape", b"\x1b"), ("shift+a", b"A"), ("TAB", b"\t"), ("a b  c", b"abc"), ("+", b"+"),
                          ("Tab Return", b"\t\r"), ("ctrl x", b"\x18")):
         assert done(session, "key", text=text) == f"Pressed {text}."
         assert terminal.got(len(wanted)) == wanted, text
