@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The programs of ten lines in README.md, run as they stand there: the vendor's package, a stand-in of the model, a real session."""
+"""The programs of ten lines in README.md, run as they stand there: the vendor's package, a stand-in of the model, a real session; and a click
+of each vendor's by curl."""
 import contextlib
 import json
+import os
+import subprocess
 
 import pytest
 
@@ -67,3 +70,25 @@ def test_a_turn_that_needs_a_person_throws(name, server, tmp_path):
 def test_it_has_ten_lines(name):
     """Without the brackets that end a block, and empty ones."""
     assert len([line for line in PROGRAMS[name][1].splitlines() if line not in ("", "}")]) <= 10
+
+
+def values(text):
+    """JSON values that follow one another."""
+    found, decoder = [], json.JSONDecoder()
+    while text:
+        value, end = decoder.raw_decode(text)
+        found.append(value)
+        text = text[end:].lstrip()
+    return found
+
+
+def test_the_same_click_by_three_vendors(server):
+    session = server.api.new(image="minimal")
+    known = {"API": f"{server.url}/v1/sessions", "TOKEN": session.tokens["agent"], "ID": session.id}
+    done = subprocess.run(["bash", "-e", "-c", block("computer")], env={**os.environ, **known}, capture_output=True, text=True, timeout=120, check=False)
+    anthropic, (openai,), gemini = values(done.stdout)
+    assert anthropic["content"] == [{"type": "text", "text": "Clicked."}]
+    assert (openai["type"], openai["call_id"], gemini["functionResponse"]["name"]) == ("computer_call_output", "call_1", "click")
+    clicks = [line["action"] for line in journal(server, session.id) if line["event"] == "intent"]
+    assert [(click["action"], click["x"], click["y"]) for click in clicks] == [("click", 590, 405)] * 3
+    session.end()
