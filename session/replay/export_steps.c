@@ -68,7 +68,7 @@ static void set_marks(json_t *step, const json_t *action, struct space from, str
 
 struct journey {
 	const struct reader *reader;
-	json_int_t start_ms; /* monotonic, of the first line */
+	int64_t start_ms; /* monotonic, of the first line */
 	struct space native;
 	json_t *steps;
 };
@@ -80,8 +80,8 @@ static json_t *begin(const struct journey *journey, size_t call_index, const cha
 	json_t *step = json_pack("{s:s,s:I}", "kind", kind, "call", (json_int_t)call_index + 1);
 
 	copy(step, "time", line, "time");
-	if (json_is_integer(json_object_get(line, "mono_ms")))
-		set(step, "at_ms", json_integer(json_integer_value(json_object_get(line, "mono_ms")) - journey->start_ms));
+	if (reader_ms(line) > 0)
+		set(step, "at_ms", json_integer(reader_ms(line) - journey->start_ms));
 	copy(step, "actor", json_object_get(line, "actor"), "role");
 	set(step, "request", json_string(call->request));
 	copy(step, "dialect", call->line, "dialect");
@@ -137,7 +137,7 @@ static void add_look(struct journey *journey, size_t call_index)
 json_t *export_steps(const struct reader *reader)
 {
 	const json_t *first = json_array_get(reader_lines(reader), 0);
-	struct journey journey = {.reader = reader, .start_ms = json_integer_value(json_object_get(first, "mono_ms")), .steps = json_array()};
+	struct journey journey = {.reader = reader, .start_ms = reader_ms(first), .steps = json_array()};
 
 	journey.native = space_of(json_object_get(reader_start(reader), "native"), (struct space){1, 1});
 	for (size_t i = 0; i < reader_n_calls(reader); i++) {

@@ -225,14 +225,14 @@ static int64_t end_ms(const struct reader_call *call)
 	const struct reader_action *last = call->n_actions > 0 ? &call->actions[call->n_actions - 1] : NULL;
 	const json_t *line = call->observation ? call->observation : last && last->result ? last->result : last ? last->intent : call->line;
 
-	return json_integer_value(json_object_get(line, "mono_ms"));
+	return reader_ms(line);
 }
 
 static int64_t begin_ms(const struct reader_call *call)
 {
 	const json_t *line = call->line ? call->line : call->n_actions > 0 ? call->actions[0].intent : NULL;
 
-	return json_integer_value(json_object_get(line, "mono_ms"));
+	return reader_ms(line);
 }
 
 static bool was_settled(const struct reader_call *call)
@@ -252,7 +252,7 @@ static int64_t ready_ms(const struct reader *reader)
 
 	json_array_foreach(reader_lines(reader), i, line)
 		if (strcmp(form_string(line, "event", ""), "ready") == 0)
-			return json_integer_value(json_object_get(line, "mono_ms"));
+			return reader_ms(line);
 	return 0;
 }
 

@@ -284,6 +284,13 @@ const json_t *reader_end(const struct reader *reader)
 	return reader->end;
 }
 
+int64_t reader_ms(const json_t *line)
+{
+	json_int_t ms = json_integer_value(json_object_get(line, "mono_ms"));
+
+	return ms >= 0 && ms <= LIMIT_FRAME ? (int64_t)ms : 0;
+}
+
 size_t reader_n_calls(const struct reader *reader)
 {
 	return reader->n_calls;

@@ -68,6 +68,9 @@ const json_t *reader_start(const struct reader *reader);
 /* The line `end` or `failed`, or NULL: the journal has no end (the session lives, or its stage was killed). */
 const json_t *reader_end(const struct reader *reader);
 
+/* When a line was noted, in milliseconds of the server's clock; 0 where it has no such time. */
+int64_t reader_ms(const json_t *line);
+
 size_t reader_n_calls(const struct reader *reader);
 const struct reader_call *reader_call(const struct reader *reader, size_t index);
 

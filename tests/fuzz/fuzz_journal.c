@@ -71,12 +71,14 @@ static char *chain_lines(const char *text, size_t len, size_t *out_len)
 		size_t n = end ? (size_t)(end - text) - at : len - at;
 		json_auto_t *fields = json_loadb(text + at, n, 0, NULL);
 		const char *event = json_string_value(json_object_get(fields, "event"));
-		json_auto_t *line = json_is_object(fields) && event ? chain_line(&chain, event, fields) : NULL;
-		auto_free char *chained = line ? chain_text(&chain, line, &next) : NULL;
+		auto_free char *chained = NULL;
 
 		at += n + 1;
-		if (!chained)
+		if (!event)
 			continue;
+		json_object_del(fields, "hash");
+		json_object_set_new(fields, "seq", json_integer((json_int_t)chain.seq + 1));
+		chained = chain_text(&chain, fields, &next);
 		chain = next;
 		out = util_realloc(out, *out_len + strlen(chained) + 1);
 		memcpy(out + *out_len, chained, strlen(chained) + 1);

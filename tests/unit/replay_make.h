@@ -38,6 +38,19 @@ __attribute__((unused)) static void make_line(struct make *make, const char *eve
 	make_append(&make->lines, &make->lines_len, text, strlen(text));
 }
 
+/* A line as it is, but for its number and hash: what no stage writes. */
+__attribute__((unused)) static void make_raw(struct make *make, const char *text)
+{
+	json_auto_t *line = json_loads(text, 0, NULL);
+	struct chain next;
+	auto_free char *chained = NULL;
+
+	json_object_set_new(line, "seq", json_integer((json_int_t)make->chain.seq + 1));
+	chained = chain_text(&make->chain, line, &next);
+	make->chain = next;
+	make_append(&make->lines, &make->lines_len, chained, strlen(chained));
+}
+
 /* A record of one part at `place`, and the line of it. Its number. */
 __attribute__((unused)) static uint64_t make_picture(struct make *make, const struct pixels *part, int x, int y, int width, int height, bool is_key)
 {

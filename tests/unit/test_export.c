@@ -77,6 +77,29 @@ static void test_marks(void **state)
 	}
 }
 
+/* Times that would not fit into a difference are none. */
+static void test_times_that_no_clock_has(void **state)
+{
+	static const char *const times[] = {"-9223372036854775808", "9223372036854775807", "1e300", "\"1\"", "-1"};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(times); i++) {
+		struct make make = {0};
+		auto_free char *intent = util_printf("{\"event\":\"intent\",\"request\":\"r\",\"index\":0,\"action\":{\"action\":\"wait\"},\"mono_ms\":%s}", times[i]);
+		struct reader *reader;
+
+		make_raw(&make, "{\"event\":\"start\",\"mono_ms\":5}");
+		make_raw(&make, intent);
+		make_raw(&make, "{\"event\":\"intent\",\"request\":\"s\",\"index\":0,\"action\":{\"action\":\"wait\"},\"mono_ms\":12}");
+		reader = read_made(&make);
+		json_auto_t *steps = export_steps(reader);
+
+		assert_null(json_object_get(json_array_get(steps, 0), "at_ms"));
+		assert_int_equal(json_integer_value(json_object_get(json_array_get(steps, 1), "at_ms")), 7);
+		reader_close(reader);
+	}
+}
+
 /* A list that failed left actions out; one whose journal breaks off may have gone on. */
 static void test_what_was_left_out(void **state)
 {
@@ -141,7 +164,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_marks),
 		cmocka_unit_test(test_what_was_left_out),
-		cmocka_unit_test(test_archives),
+		cmocka_unit_test(test_times_that_no_clock_has), cmocka_unit_test(test_archives),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
