@@ -316,6 +316,63 @@ static void test_news(void **state)
 	assert_int_equal(painter->display->n_cursors, 0);
 }
 
+static void follow_told(void *arg)
+{
+	struct mirror *mirror = arg;
+	struct err e;
+
+	if (display_follow_told(mirror->painter->display, &mirror->follower, &mirror->parts, &e) < 0)
+		fail_msg("%s", e.msg);
+}
+
+/* Follows as far as was told. How many parts that is; *asked: the server was asked for something. */
+static size_t mirror_follow_told(struct mirror *mirror, bool *asked)
+{
+	xcb_connection_t *xcb = mirror->painter->x.xcb;
+	unsigned before = xcb_no_operation(xcb).sequence;
+	size_t n;
+
+	xserver_run(mirror->painter->loop, follow_told, mirror);
+	*asked = xcb_no_operation(xcb).sequence != before + 1;
+	n = mirror->parts.n;
+	for (size_t i = 0; i < n; i++)
+		paste(mirror, &mirror->parts.list[i]);
+	display_parts_finish(&mirror->parts);
+	return n;
+}
+
+/* Without news the server is not asked; what it has told of is there, also when another one has looked meanwhile. */
+static void test_as_told(void **state)
+{
+	struct painter *painter = *state;
+	struct mirror *mirror = mirror_create(painter, &(struct display_request){.format = ENCODE_PNG, .no_cursor = true});
+	struct mirror *other = mirror_create(painter, &(struct display_request){.format = ENCODE_RAW});
+	bool asked;
+
+	assert_int_equal(mirror_follow_told(mirror, &asked), 1);
+	assert_true(asked);
+	mirror_check(mirror);
+	assert_int_equal(mirror_follow_told(mirror, &asked), 0);
+	assert_false(asked);
+	painter_rect(painter, 30, 40, 20, 10, 0x00FF00);
+	xserver_run(painter->loop, wait_news, mirror);
+	assert_int_equal(mirror_follow_told(mirror, &asked), 1);
+	assert_true(asked);
+	mirror_check(mirror);
+	/* What another one has fetched is known. */
+	painter_rect(painter, 300, 40, 20, 10, 0x0000FF);
+	(void)mirror_follow(other);
+	assert_int_equal(mirror_follow_told(mirror, &asked), 1);
+	assert_false(asked);
+	mirror_check(mirror);
+	display_follow_anew(&mirror->follower);
+	xserver_run(painter->loop, follow_told, mirror);
+	assert_true(mirror->parts.n == 1 && mirror->parts.whole);
+	display_parts_finish(&mirror->parts);
+	mirror_destroy(mirror);
+	mirror_destroy(other);
+}
+
 /* A frame that takes long, and others that look while it is made. */
 struct slow_frame {
 	struct mirror *mirror;
@@ -390,7 +447,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 		TEST(test_random_changes), TEST(test_the_same_again), TEST(test_many_places), TEST(test_two_of_the_same),
-		TEST(test_news), TEST(test_slow_format),
+		TEST(test_news), TEST(test_as_told), TEST(test_slow_format),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
