@@ -63,7 +63,7 @@ int stage_greet(struct stage *stage, int64_t deadline_ms, struct stage_hello *he
 int stage_call(struct stage *stage, const struct stage_call *call, int64_t deadline_ms, struct stage_reply **reply, struct err *e);
 
 /*
- * As stage_call for a call that answers with a JSON object (the caller's) of at most LIMIT_LINK_BYTES; a refusal becomes the error that it
+ * (stage_ask.c) As stage_call for a call that answers with a JSON object (the caller's) of at most LIMIT_LINK_BYTES; a refusal becomes the error that it
  * names.
  */
 int stage_ask(struct stage *stage, const struct stage_call *call, int64_t deadline_ms, json_t **answer, struct err *e);

@@ -106,6 +106,17 @@ static void check_answer(const struct mcp_call *call, json_t *result)
 	insist(json_equal(json_object_get(spliced, "id"), call->id), "a spliced answer has another id");
 }
 
+/* A text of a stage that wants to say more than its result. */
+static void check_splice(const char *text)
+{
+	json_auto_t *id = json_integer(7), *value = NULL;
+	size_t len = 0;
+	auto_free char *out = envelope_splice(id, NULL, text, strlen(text), &len);
+
+	value = out ? json_loadb(out, len, JSON_ALLOW_NUL, NULL) : NULL;
+	insist(!value || (json_object_size(value) == 3 && json_equal(json_object_get(value, "id"), id)), "a stage answers another request");
+}
+
 static void send(struct mcp_call *call, json_t *taken)
 {
 	auto_free char *text = json_text(taken, NULL);
@@ -174,6 +185,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(text, data, size);
 	text[size] = '\0';
 	body = memchr(text, '\0', size) ? text : read_head(text, &head);
+	check_splice(body);
 	if (json_parse(body, size - (size_t)(body - text), &value, &ignored) < 0)
 		return 0;
 	for (size_t r = 0; r <= revisions_n; r++)
