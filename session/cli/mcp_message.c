@@ -6,10 +6,8 @@
 
 #include "session/base/base64.h"
 #include "session/base/util.h"
+#include "session/mcp/wire.h"
 
-#define META_VERSION "io.modelcontextprotocol/protocolVersion"
-#define BASE64_PREFIX "=?base64?"
-#define BASE64_SUFFIX "?="
 #define SCHEMA_DEPTH 8 /* objects within the arguments of a tool that are looked into */
 
 const char *message_string(const json_t *object, const char *name)
@@ -24,7 +22,7 @@ struct message message_read(json_t *json)
 
 	message.id = json_object_get(json, "id");
 	message.params = json_object_get(json, "params");
-	message.version = message_string(json_object_get(message.params, "_meta"), META_VERSION);
+	message.version = message_string(json_object_get(message.params, "_meta"), MCP_META_VERSION);
 	if (method) {
 		message.method = method;
 		message.kind = message.id ? MESSAGE_REQUEST : MESSAGE_NOTIFICATION;
@@ -40,11 +38,11 @@ struct message message_read(json_t *json)
 /* A value that cannot stand in a header as it is, or would be read as something else there. */
 static bool needs_base64(const char *value, size_t len)
 {
-	size_t prefix = strlen(BASE64_PREFIX), suffix = strlen(BASE64_SUFFIX);
+	size_t prefix = strlen(MCP_BASE64_BEFORE), suffix = strlen(MCP_BASE64_AFTER);
 
 	if (len == 0 || strchr(" \t", value[0]) || strchr(" \t", value[len - 1]))
 		return true;
-	if (len >= prefix + suffix && memcmp(value, BASE64_PREFIX, prefix) == 0 && memcmp(value + len - suffix, BASE64_SUFFIX, suffix) == 0)
+	if (len >= prefix + suffix && memcmp(value, MCP_BASE64_BEFORE, prefix) == 0 && memcmp(value + len - suffix, MCP_BASE64_AFTER, suffix) == 0)
 		return true;
 	for (size_t i = 0; i < len; i++) {
 		if ((value[i] < ' ' || value[i] > '~') && value[i] != '\t')
@@ -56,7 +54,7 @@ static bool needs_base64(const char *value, size_t len)
 static void add_header(json_t *headers, const char *name, const char *suffix, const char *value, size_t len)
 {
 	auto_free char *coded = needs_base64(value, len) ? base64_encode(value, len, NULL) : NULL;
-	auto_free char *line = coded ? util_printf("%s%s: " BASE64_PREFIX "%s" BASE64_SUFFIX, name, suffix, coded)
+	auto_free char *line = coded ? util_printf("%s%s: " MCP_BASE64_BEFORE "%s" MCP_BASE64_AFTER, name, suffix, coded)
 	                             : util_printf("%s%s: %s", name, suffix, value);
 
 	(void)json_array_append_new(headers, json_string(line));
@@ -96,28 +94,13 @@ static void add_arguments(json_t *headers, const struct message *message, const 
 			value = json_object_get(value, json_string_value(key));
 		text = primitive_text(value, &len);
 		if (text)
-			add_header(headers, "Mcp-Param-", message_string(row, "header"), text, len);
+			add_header(headers, MCP_PARAM_FIELD, message_string(row, "header"), text, len);
 	}
-}
-
-/* What a method is about: the member of its params that the header Mcp-Name repeats. */
-static const char *name_member(const char *method)
-{
-	static const struct {
-		const char *method, *member;
-	} rows[] = {{"tools/call", "name"},   {"prompts/get", "name"},     {"resources/read", "uri"},
-	            {"tasks/get", "taskId"},  {"tasks/update", "taskId"},  {"tasks/cancel", "taskId"}};
-
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		if (strcmp(rows[i].method, method) == 0)
-			return rows[i].member;
-	}
-	return NULL;
 }
 
 json_t *message_headers(const struct message *message, const json_t *tools)
 {
-	const char *member = name_member(message->method);
+	const char *member = mcp_name_member(message->method);
 	const json_t *name = member ? json_object_get(message->params, member) : NULL;
 	json_t *headers = json_array();
 

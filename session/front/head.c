@@ -10,7 +10,7 @@
 #include "session/base/util.h"
 
 #define SHOWN_MAX 80
-#define PARAM "Mcp-Param-"
+#define PARAM MCP_PARAM_FIELD
 #define HOST_SIZE 256 /* of a name, with its NUL */
 
 /* Fields that may stand once. */

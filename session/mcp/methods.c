@@ -73,25 +73,12 @@ static int answer_tools(const struct mcp_call *call, const struct tools_view *vi
 }
 
 static const struct method methods[] = {
-	{"initialize", true, false, NULL, METHOD_BEGIN, answer_initialize},
-	{"ping", true, false, NULL, METHOD_PLAIN, answer_ping},
-	{"server/discover", false, true, NULL, METHOD_PLAIN, answer_discover},
-	{"tools/list", true, true, NULL, METHOD_PLAIN, answer_tools},
-	{"tools/call", true, true, "name", METHOD_TOOL, NULL},
-	{.name = "prompts/get", .name_member = "name"},
-	{.name = "resources/read", .name_member = "uri"},
-	{.name = "tasks/get", .name_member = "taskId"},
-	{.name = "tasks/update", .name_member = "taskId"},
-	{.name = "tasks/cancel", .name_member = "taskId"},
+	{"initialize", true, false, METHOD_BEGIN, answer_initialize},
+	{"ping", true, false, METHOD_PLAIN, answer_ping},
+	{"server/discover", false, true, METHOD_PLAIN, answer_discover},
+	{"tools/list", true, true, METHOD_PLAIN, answer_tools},
+	{"tools/call", true, true, METHOD_TOOL, NULL},
 };
-
-const char *method_name_member(const char *method)
-{
-	for (size_t i = 0; i < ARRAY_LEN(methods); i++)
-		if (strcmp(methods[i].name, method) == 0)
-			return methods[i].name_member;
-	return NULL;
-}
 
 const struct method *method_find(const struct mcp_call *call, struct mcp_error *e)
 {

@@ -14,17 +14,13 @@ enum method_kind {
 
 struct method {
 	const char *name;
-	bool legacy, modern;      /* in which revisions it is; in none: known by name only */
-	const char *name_member;  /* of params: what Mcp-Name says again; NULL: nothing */
+	bool legacy, modern; /* in which revisions it is */
 	enum method_kind kind;
 	int (*answer)(const struct mcp_call *call, const struct tools_view *view, json_t **result, struct mcp_error *e);
 };
 
 /* The method of this name in the call's revision. MCP_NO_METHOD. */
 const struct method *method_find(const struct mcp_call *call, struct mcp_error *e);
-
-/* Which member of params Mcp-Name repeats; NULL: the method has none. */
-const char *method_name_member(const char *method);
 
 /* Answers a method that is no tool: the members of its result beside those of mcp_result_members. The caller's reference. */
 int methods_answer(const struct method *method, const struct mcp_call *call, const struct tools_view *view, json_t **result,

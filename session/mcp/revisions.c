@@ -6,7 +6,6 @@
 
 #include "session/base/base64.h"
 #include "session/base/util.h"
-#include "session/mcp/methods.h"
 
 #define SHOWN_MAX 80
 
@@ -82,7 +81,7 @@ static char *decode(const char *start, size_t len)
 
 int revision_check_header(const char *field, const char *value, const char *expected, struct mcp_error *e)
 {
-	static const char before[] = "=?base64?", after[] = "?=";
+	static const char before[] = MCP_BASE64_BEFORE, after[] = MCP_BASE64_AFTER;
 	const size_t n_before = sizeof(before) - 1, n_after = sizeof(after) - 1;
 	const char *start = value ? value + strspn(value, " \t") : NULL;
 	size_t len = start ? strlen(start) : 0;
@@ -126,7 +125,7 @@ static bool is_modern(const struct envelope *envelope, const struct mcp_head *he
 /* Mcp-Method, and Mcp-Name where the method has one. */
 static int check_headers(const struct envelope *envelope, const struct mcp_head *head, struct mcp_error *e)
 {
-	const char *member = method_name_member(envelope->method);
+	const char *member = mcp_name_member(envelope->method);
 	const char *name = member ? json_string_value(json_object_get(envelope->params, member)) : NULL;
 
 	if (revision_check_header("Mcp-Method", head->method, envelope->method, e) < 0)

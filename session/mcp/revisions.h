@@ -10,12 +10,7 @@
 
 #include "session/base/limits.h"
 #include "session/mcp/envelope.h"
-
-#define MCP_META "io.modelcontextprotocol/"
-#define MCP_META_VERSION MCP_META "protocolVersion"
-#define MCP_META_CAPABILITIES MCP_META "clientCapabilities"
-#define MCP_META_LOG_LEVEL MCP_META "logLevel"
-#define MCP_META_SERVER MCP_META "serverInfo"
+#include "session/mcp/wire.h"
 
 struct revision {
 	const char *name;

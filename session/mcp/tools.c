@@ -189,7 +189,7 @@ static const char *param_of(const struct mcp_head *head, const char *name)
 static int check_param(const char *name, const json_t *value, const struct mcp_head *head, struct mcp_error *e)
 {
 	const char *sent = param_of(head, name);
-	auto_free char *field = util_printf("Mcp-Param-%.40s", name);
+	auto_free char *field = util_printf(MCP_PARAM_FIELD "%.40s", name);
 	auto_free char *text = NULL;
 
 	if (!value || json_is_null(value)) {

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """An MCP client over HTTP, as bytes: what it sends is what a test says, and nothing is read that did not come."""
+import base64
 import itertools
 import json
 import socket
 import struct
 
+from api import picture_of
 from raw import Wire, head
 
 MODERN = "2026-07-28"
@@ -165,3 +167,44 @@ class Client:
         assert result["isError"] is True, result
         assert [block["type"] for block in result["content"]] == ["text"] * len(result["content"])
         return result["content"][0]["text"]
+
+
+def image_of(result):
+    """The one picture of a result."""
+    images = [block for block in result["content"] if block["type"] == "image"]
+    assert len(images) == 1, [block["type"] for block in result["content"]]
+    return images[0]["mimeType"], picture_of(base64.b64decode(images[0]["data"]))
+
+
+# --- calls that take long, and the ways to take them back
+
+LONG = {"action": "wait", "duration_ms": 60000}
+HOLD = {"action": "hold_key", "keys": "shift", "duration_ms": 100000}
+
+
+def held(session):
+    return session.agent.call("GET", session.path)["held"]
+
+
+def runs(session):
+    """Has some call its turn? Then another has none within its time."""
+    return session.agent.request("POST", f"{session.path}/act", {"actions": [], "timeout_ms": 100}).status == 504
+
+
+def close(client, post, message):
+    post.close()
+
+
+def kill(client, post, message):
+    post.kill()
+
+
+def tell(client, post, message):
+    """By a notification: nothing answers, the stream or the reply just ends."""
+    assert client.post(notification("notifications/cancelled", {"requestId": message["id"], "reason": "enough"})).status == 202
+    reply = post.reply() if not hasattr(post, "rest") else None
+    if reply:
+        assert reply.messages == [] and reply.status in (200, 202)
+    else:
+        assert post.event() is None
+        post.close()

@@ -4,8 +4,7 @@ one before it runs."""
 import re
 
 from conftest import until
-from mcp import MODERN, Client, request, tool
-from test_mcp_tools import LONG, runs
+from mcp import LONG, MODERN, Client, request, runs, tool
 
 
 def refusals(server):
@@ -86,3 +85,12 @@ def test_too_many_is_said_in_a_code_of_our_own(session):
     for post in posts:
         post.close()
     until(lambda: Client(session.agent, MODERN).post(request("tools/list")).status == 200)
+
+
+def test_an_agent_ends_its_own_session(make_session):
+    """It hears of that, and can act no more."""
+    for version in (None, MODERN):
+        session = make_session()
+        client = Client(session.agent, version)
+        assert client.call("session_end")["structuredContent"] == {"session_id": session.id, "state": "ended"}
+        assert "session_gone" in client.fail("computer")
