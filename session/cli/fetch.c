@@ -18,7 +18,7 @@ static int fetch(struct cli *cli, const char *path, bool required, uint64_t max,
 		return cli_fail(cli, CLI_REFUSED, &e);
 	status = cli_send(cli, &request, &reply);
 	if (status != CLI_DONE)
-		return status;
+		return reply.status >= 500 ? CLI_UNREACHABLE : status;
 	return source_of_file(steal_fd(&fd), max, out, &e) < 0 ? cli_fail(cli, CLI_REFUSED, &e) : CLI_DONE;
 }
 
