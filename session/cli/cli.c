@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "session/base/limits.h"
@@ -114,6 +115,20 @@ int cli_call(struct cli *cli, const char *method, const char *path, const json_t
 	const struct client_request request = {.method = method, .path = path, .body = body, .sink = -1};
 
 	return cli_send(cli, &request, reply);
+}
+
+int cli_can_write(const char *file, struct err *e)
+{
+	const char *slash = strrchr(file, '/');
+	auto_free char *folder = slash ? util_printf("%.*s", (int)(slash - file) + 1, file) : util_strdup(".");
+	bool is_there = access(file, F_OK) == 0;
+	struct stat st;
+
+	if (is_there && stat(file, &st) == 0 && S_ISDIR(st.st_mode))
+		return err_set(e, ERR_BAD_REQUEST, NULL, "%s cannot be written: it is a folder", file);
+	if (access(is_there ? file : folder, W_OK) == 0)
+		return 0;
+	return err_set(e, ERR_BAD_REQUEST, NULL, "%s cannot be written: %s", file, strerror(errno));
 }
 
 int cli_session_path(const char *id, const char *rest, char **path, struct err *e)

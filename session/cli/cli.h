@@ -55,6 +55,9 @@ int cli_call(struct cli *cli, const char *method, const char *path, const json_t
 /* The same for a request with more to it. */
 int cli_send(struct cli *cli, const struct client_request *request, struct client_reply *reply);
 
+/* Before what it is about is done: 0 if a file of this name can be written; else ERR_BAD_REQUEST. */
+int cli_can_write(const char *file, struct err *e);
+
 /* "/v1/sessions/ID" with `rest` after it, malloced into *path; ERR_BAD_REQUEST when `id` cannot be an id. */
 int cli_session_path(const char *id, const char *rest, char **path, struct err *e);
 

@@ -9,12 +9,13 @@
 
 #include "session/base/base64.h"
 #include "session/base/util.h"
+#include "session/cli/cli.h"
 
 int picture_check(const char *file, struct err *e)
 {
 	if (strcmp(file, "-") == 0 && isatty(STDOUT_FILENO))
 		return err_set(e, ERR_BAD_REQUEST, NULL, "a picture does not go to a terminal; use -o FILE or a pipe");
-	return 0;
+	return strcmp(file, "-") == 0 ? 0 : cli_can_write(file, e);
 }
 
 int picture_write(const char *file, const void *data, size_t len, struct err *e)

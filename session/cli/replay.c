@@ -200,6 +200,8 @@ static int merge_spec(struct replay *replay, struct err *e)
 		return -1;
 	if (!json_is_object(over))
 		return err_set(e, ERR_BAD_REQUEST, NULL, "%s must hold a JSON object", file);
+	if (strcmp(form_string(over, "image", replay->plan.image), replay->plan.image) != 0)
+		return err_set(e, ERR_BAD_REQUEST, NULL, "%s names another image than the recording, which is of %s", file, replay->plan.image);
 	json_object_foreach(over, key, value) {
 		old = json_object_get(replay->plan.spec, key);
 		if (json_is_object(old) && json_is_object(value))
@@ -243,7 +245,7 @@ static int prepare(struct replay *replay, struct err *e)
 	if (plan_make(replay->reader, &given, args_get(args, "broken"), &replay->plan, e) < 0 || merge_spec(replay, e) < 0 ||
 	    check_size(replay, json_object_get(replay->plan.spec, "display"), "the spec", e) < 0 || read_ignored(replay, e) < 0)
 		return -1;
-	return folder ? make_output(replay, folder, e) : 0;
+	return folder && make_output(replay, folder, e) < 0 ? -1 : replay_can_write(replay, e);
 }
 
 /* The image of the recording: by its name if it is the same still, or else by its hash. */

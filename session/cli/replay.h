@@ -33,6 +33,9 @@ void replay_show_end(const struct replay *replay);
 /* Writes the files that were asked for: JUnit, page, folder. ERR_BAD_REQUEST. */
 int replay_write(struct replay *replay, struct err *e);
 
+/* Before anything is played: -1 if a file that is to be written then cannot be. */
+int replay_can_write(const struct replay *replay, struct err *e);
+
 void replay_free(struct replay *replay);
 
 #endif

@@ -123,6 +123,13 @@ static int write_pictures(const struct replay *replay, const char *folder, struc
 	return 0;
 }
 
+int replay_can_write(const struct replay *replay, struct err *e)
+{
+	const char *junit = args_get(&replay->cli->args, "junit"), *page = args_get(&replay->cli->args, "report");
+
+	return (junit && cli_can_write(junit, e) < 0) || (page && cli_can_write(page, e) < 0) ? -1 : 0;
+}
+
 int replay_write(struct replay *replay, struct err *e)
 {
 	const struct args *args = &replay->cli->args;

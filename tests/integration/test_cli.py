@@ -135,7 +135,15 @@ def test_shot(cli, session, tmp_path):
     assert picture.startswith(b"\x89PNG\r\n\x1a\n")
     assert b"1280x800" in told.stderr and told.stdout == b""
     assert cli.run("shot", session.id, "-o", "-").stdout.startswith(b"\x89PNG")
-    cli.run("shot", session.id, "-o", "/nonexistent/a.png", status=REFUSED)
+    cli.run("shot", session.id, "-o", "/nonexistent/a.png", status=USAGE)
+
+
+def test_an_act_whose_picture_cannot_be_written_is_not_done(cli, session, tmp_path):
+    session.do("move", x=5, y=6)
+    for file in "/nonexistent/a.png", tmp_path:
+        done = cli.run("act", session.id, '{"action": "move", "x": 77, "y": 78}', "-o", file, status=USAGE)
+        assert f"{file} cannot be written" in done.stderr.decode() and done.stdout == b""
+    assert (session.do("cursor_position")["x"], session.do("cursor_position")["y"]) == (5, 6)
 
 
 def test_shot_of_another_kind(cli, session, tmp_path):

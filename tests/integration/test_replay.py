@@ -203,10 +203,25 @@ def test_how_much_may_differ(cli, recorded, journal):
 @pytest.mark.parametrize("options, words", [
     (["--wait", "x"], "wait"), (["--tolerance", "256"], "tolerance"), (["--max-diff", "101"], "max-diff"), (["--ignore", "1,2,3"], "--ignore"),
     (["--ignore", "639,0,2,1"], "--ignore"), (["--ignore-file", "/nonexistent"], "/nonexistent"), (["--stdin", "x"], "--stdin"),
-    (["--spec", "/nonexistent"], "/nonexistent"), (["--env", "=x"], "--env"),
+    (["--spec", "/nonexistent"], "/nonexistent"), (["--env", "=x"], "--env"), (["--junit", "/nonexistent/a.xml"], "/nonexistent/a.xml cannot be written: No such"),
+    (["--report", "/tmp"], "/tmp cannot be written: it is a folder"),
 ])
 def test_wrong_usage(cli, recorded, options, words):
-    assert words in cli.run("replay", recorded, *AS_RECORDED, *options, status=USAGE).stderr.decode()
+    """Nothing is played then."""
+    done = cli.run("replay", recorded, *AS_RECORDED, *options, status=USAGE)
+    assert words in done.stderr.decode() and done.stdout == b""
+
+
+def test_options_are_listed_by_whole_names(cli, recorded):
+    listed = cli.run("replay", recorded, "--upd", status=USAGE).stderr.decode().rstrip("\n").split("the options are ")[1].split()
+    known = cli.run("replay", "--help").stdout.decode()
+    assert {"--keep-going", "--update", "--server"} <= set(listed) and [name for name in listed if f"{name} " not in known] == []
+
+
+def test_another_image_is_not_taken_from_a_spec(cli, recorded, tmp_path):
+    (tmp_path / "spec.json").write_text('{"image": "desktop"}')
+    done = cli.run("replay", recorded, *AS_RECORDED, "--spec", tmp_path / "spec.json", status=USAGE)
+    assert "names another image than the recording, which is of minimal" in done.stderr.decode()
 
 
 def test_the_recording_is_not_written_over(cli, journal):

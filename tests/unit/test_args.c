@@ -142,10 +142,29 @@ static void test_too_many(void **state)
 	assert_int_equal(test.status, 0);
 }
 
+/* The list of options in a refusal ends with a whole name, however many there are. */
+static void test_many_options(void **state)
+{
+	static const struct arg_option row = {"eleven-long", 0, NULL, false, "a switch"};
+	struct arg_option many[30];
+	const struct arg_options all = {many, ARRAY_LEN(many)};
+	const char *const argv[] = {"--no"};
+	static const char LAST[] = " --eleven-long --eleven-long …";
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(many); i++)
+		many[i] = row;
+	test = (struct test){0};
+	assert_int_equal(args_parse(&test.args, &all, 1, ARGS_MAX, 1, argv, &test.e), -1);
+	assert_true(strlen(test.e.msg) > sizeof(LAST));
+	assert_string_equal(test.e.msg + strlen(test.e.msg) - strlen(LAST), LAST);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_forms_of_options),
+		cmocka_unit_test(test_many_options),
 		cmocka_unit_test(test_where_options_end),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_numbers),
