@@ -72,20 +72,10 @@ static int replace_folder(const char *made, const char *path, struct err *e)
 	return 0;
 }
 
-/* The folder in an archive: the archive's name without its end, or "journal" if that has other signs than a name of ours. */
-static char *folder_name(const char *path)
-{
-	static const char signs[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_";
-	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-	size_t len = strspn(name, signs);
-
-	return len > 0 && strcmp(name + len, ".zip") == 0 ? util_printf("%.*s", (int)len, name) : util_strdup("journal");
-}
-
 /* The archive that `glovebox export` would make of the folder, as `file`. */
 static int write_zip(const char *made, const char *path, const char *file, struct err *e)
 {
-	auto_free char *name = folder_name(path);
+	auto_free char *name = cli_folder_name(path);
 	struct archive_writer *writer = NULL;
 	struct export_count count = {0};
 	struct reader *reader;

@@ -155,6 +155,30 @@ int cli_read_file(const char *file, size_t max, char **text, size_t *len, struct
 	return 0;
 }
 
+char *cli_last_part(const char *path)
+{
+	size_t len = strlen(path);
+	const char *slash;
+
+	while (len > 1 && path[len - 1] == '/')
+		len--;
+	slash = len > 1 ? memrchr(path, '/', len) : NULL;
+	return slash ? util_printf("%.*s", (int)(path + len - slash - 1), slash + 1) : util_printf("%.*s", (int)len, path);
+}
+
+char *cli_folder_name(const char *path)
+{
+	auto_free char *name = cli_last_part(path);
+	size_t len = strlen(name);
+
+	if (len > 4 && strcmp(name + len - 4, ".zip") == 0)
+		name[len - 4] = '\0';
+	for (char *c = name; *c; c++)
+		if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_", *c) && (*c != '.' || c == name))
+			*c = '_';
+	return util_strdup(strspn(name, "_") == strlen(name) ? "journal" : name);
+}
+
 int cli_put_seconds(json_t *body, const struct args *args, const char *option, const char *field, long min, struct err *e)
 {
 	long value = -1;

@@ -61,6 +61,12 @@ int cli_can_write(const char *file, struct err *e);
 /* "/v1/sessions/ID" with `rest` after it, malloced into *path; ERR_BAD_REQUEST when `id` cannot be an id. */
 int cli_session_path(const char *id, const char *rest, char **path, struct err *e);
 
+/* The last part of a path; the caller's. */
+char *cli_last_part(const char *path);
+
+/* The same without ".zip", as the name of a folder in an archive: letters, digits, "-", "_" and "." within. */
+char *cli_folder_name(const char *path);
+
 /* Puts an option's number, min..LIMIT_TTL_S, into `body` as `field`; nothing if it was not given. ERR_BAD_REQUEST. */
 int cli_put_seconds(json_t *body, const struct args *args, const char *option, const char *field, long min, struct err *e);
 

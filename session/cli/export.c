@@ -36,28 +36,6 @@ static const struct format *read_format(const struct args *args, struct err *e)
 	return NULL;
 }
 
-/* The last part of a path without ".zip", as the name of a folder in an archive: letters, digits, "-", "_" and "." within. */
-static char *name_of(const char *path)
-{
-	size_t len = strlen(path);
-	const char *slash;
-	char *name;
-
-	while (len > 1 && path[len - 1] == '/')
-		len--;
-	slash = memrchr(path, '/', len);
-	name = slash ? util_printf("%.*s", (int)(path + len - slash - 1), slash + 1) : util_printf("%.*s", (int)len, path);
-	len = strlen(name);
-	if (len > 4 && strcmp(name + len - 4, ".zip") == 0)
-		name[len - 4] = '\0';
-	for (char *c = name; *c; c++)
-		if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_", *c) && (*c != '.' || c == name))
-			*c = '_';
-	if (!*name || strcmp(name, "_") == 0)
-		(void)memcpy(name, "s", 2);
-	return name;
-}
-
 static int write_archive(const char *file, const struct format *format, struct reader *reader, const char *name, struct export_count *count,
                          struct err *e)
 {
@@ -106,7 +84,7 @@ static int open_journal(struct cli *cli, const char *from, struct reader **out)
 static int run_export(struct cli *cli)
 {
 	const char *from = cli->args.words[0], *given = args_get(&cli->args, "output");
-	auto_free char *name = name_of(from), *file = given ? util_strdup(given) : util_printf("%s.zip", name);
+	auto_free char *name = cli_folder_name(from), *file = given ? util_strdup(given) : util_printf("%s.zip", name);
 	struct export_count count = {0};
 	struct reader *reader = NULL;
 	struct err e = {0};

@@ -10,6 +10,7 @@
 
 #include "session/base/limits.h"
 #include "session/base/util.h"
+#include "session/replay/reader.h"
 
 #define EXIT_SIGNAL 128 /* and the signal's number, as shells */
 
@@ -143,7 +144,6 @@ static int save_file(struct play *play, const char *rest, const char *folder, co
 /* What the line `start` tells, as the server's own session.json has it. */
 static int save_session(const char *folder, struct err *e)
 {
-	static const char *const members[] = {"version", "image", "image_hash", "spec"};
 	auto_free char *lines = util_printf("%s/journal.jsonl", folder), *file = util_printf("%s/session.json", folder), *text = NULL, *out = NULL;
 	auto_fd from = open(lines, O_RDONLY | O_CLOEXEC), to = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
 	json_auto_t *start = NULL, *session = NULL;
@@ -151,10 +151,7 @@ static int save_session(const char *folder, struct err *e)
 	if (from < 0 || to < 0 || util_read_file(from, LIMIT_REPLAY_LINES_BYTES, &text) < 0)
 		return err_set(e, ERR_BAD_REQUEST, NULL, "%s cannot be written: %s", file, strerror(errno));
 	start = json_loadb(text, strcspn(text, "\n"), 0, NULL);
-	session = json_pack("{s:O*, s:O*}", "id", json_object_get(start, "session"), "started_at", json_object_get(start, "time"));
-	for (size_t i = 0; i < ARRAY_LEN(members); i++)
-		if (json_object_get(start, members[i]))
-			json_object_set(session, members[i], json_object_get(start, members[i]));
+	session = reader_session(start);
 	out = json_dumps(session, JSON_INDENT(2));
 	if (!out || util_write_all(to, out, strlen(out)) < 0 || util_write_all(to, "\n", 1) < 0)
 		return err_set(e, ERR_BAD_REQUEST, NULL, "%s cannot be written: %s", file, strerror(errno));

@@ -470,7 +470,7 @@ static int open_journal(struct replay *replay)
 
 static int run_replay(struct cli *cli)
 {
-	struct replay replay = {.cli = cli, .env = json_object(), .stdins = json_object(), .name = replay_name(cli->args.words[0])};
+	struct replay replay = {.cli = cli, .env = json_object(), .stdins = json_object(), .name = cli_last_part(cli->args.words[0])};
 	struct err e = {0};
 	int status;
 

@@ -18,9 +18,6 @@ struct replay {
 	char *etag;       /* of the look last taken */
 };
 
-/* The last part of a path; the caller's. */
-char *replay_name(const char *path);
-
 /* Reads the journal of a session of the server. CLI_DONE, or what went wrong was shown; its exit status. */
 int replay_fetch(struct replay *replay, const char *id);
 

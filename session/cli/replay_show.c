@@ -13,17 +13,6 @@
 #include "session/cli/replay.h"
 #include "session/cli/show.h"
 
-char *replay_name(const char *path)
-{
-	size_t len = strlen(path);
-	const char *slash;
-
-	while (len > 1 && path[len - 1] == '/')
-		len--;
-	slash = memrchr(path, '/', len > 1 ? len - 1 : 0);
-	return slash ? util_printf("%.*s", (int)(path + len - slash - 1), slash + 1) : util_printf("%.*s", (int)len, path);
-}
-
 int replay_fetch(struct replay *replay, const char *id)
 {
 	int status = fetch_journal(replay->cli, id, &replay->reader);

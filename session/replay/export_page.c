@@ -112,16 +112,6 @@ static int add_pictures(struct reader *reader, const char *folder, struct archiv
 
 /* --- the archive --- */
 
-/* As the stage writes it, for a journal that came without. */
-static json_t *session_document(const struct reader *reader)
-{
-	const json_t *start = reader_start(reader);
-
-	return json_pack("{s:O*,s:O*,s:O*,s:O*,s:O*,s:O*}", "id", json_object_get(start, "session"), "started_at", json_object_get(start, "time"), "version",
-	                 json_object_get(start, "version"), "image", json_object_get(start, "image"), "image_hash", json_object_get(start, "image_hash"), "spec",
-	                 json_object_get(start, "spec"));
-}
-
 static int add_source(struct archive_writer *zip, const char *folder, const char *rest, const struct source *source, struct err *e)
 {
 	auto_free char *name = util_printf("%s/%s", folder, rest);
@@ -136,7 +126,7 @@ static int add_session(const struct reader *reader, const char *folder, struct a
 
 	if (reader_parts(reader)->session.len > 0)
 		return add_source(zip, folder, "session.json", &reader_parts(reader)->session, e);
-	document = session_document(reader);
+	document = reader_session(reader_start(reader));
 	text = json_dumps(document, JSON_INDENT(2));
 	if (!text)
 		DIE("no memory for session.json");

@@ -279,6 +279,17 @@ const json_t *reader_start(const struct reader *reader)
 	return reader->start;
 }
 
+json_t *reader_session(const json_t *start)
+{
+	static const char *const members[] = {"version", "image", "image_hash", "spec"};
+	json_t *session = json_pack("{s:O*,s:O*}", "id", json_object_get(start, "session"), "started_at", json_object_get(start, "time"));
+
+	for (size_t i = 0; i < ARRAY_LEN(members); i++)
+		if (json_object_get(start, members[i]))
+			json_object_set(session, members[i], json_object_get(start, members[i]));
+	return session;
+}
+
 const json_t *reader_end(const struct reader *reader)
 {
 	return reader->end;

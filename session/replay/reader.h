@@ -65,6 +65,9 @@ const json_t *reader_lines(const struct reader *reader);
  */
 const json_t *reader_start(const struct reader *reader);
 
+/* What session.json says, as the line `start` tells it; the caller's reference. */
+json_t *reader_session(const json_t *start);
+
 /* The line `end` or `failed`, or NULL: the journal has no end (the session lives, or its stage was killed). */
 const json_t *reader_end(const struct reader *reader);
 

@@ -14,6 +14,7 @@
 #include "session/base/base64.h"
 #include "session/base/util.h"
 #include "session/cli/picture.h"
+#include "session/cli/cli.h"
 #include "session/cli/show.h"
 
 static void test_visible(void **state)
@@ -97,6 +98,24 @@ static void test_picture_refused(void **state)
 	assert_int_equal(picture_save("/dev/null", NULL, &e), -1);
 }
 
+static void test_names_out_of_paths(void **state)
+{
+	static const struct {
+		const char *path, *last, *folder;
+	} rows[] = {
+		{"s1", "s1", "s1"}, {"a/b.zip", "b.zip", "b"}, {"/var/x y/", "x y", "x_y"}, {"a.b.zip", "a.b.zip", "a.b"}, {".zip", ".zip", "_zip"},
+		{"/", "/", "journal"}, {"//", "/", "journal"}, {".", ".", "journal"}, {"..", "..", "_."}, {"", "", "journal"}, {"\xc3\xa4", "\xc3\xa4", "journal"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		auto_free char *last = cli_last_part(rows[i].path), *folder = cli_folder_name(rows[i].path);
+
+		assert_string_equal(last, rows[i].last);
+		assert_string_equal(folder, rows[i].folder);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -105,6 +124,7 @@ int main(void)
 		cmocka_unit_test(test_picture_of_answer),
 		cmocka_unit_test(test_picture_saved),
 		cmocka_unit_test(test_picture_refused),
+		cmocka_unit_test(test_names_out_of_paths),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
