@@ -67,6 +67,34 @@ static void verdict(FILE *to, const json_t *step)
 	}
 }
 
+/* What was not compared, or left out: a step passes with it, but whoever reads the result is to know. */
+static void notes(FILE *to, const json_t *step)
+{
+	static const char *const names[] = {"note_before", "note"};
+	const json_t *hidden = json_object_get(step, "hidden"), *place;
+	size_t i;
+
+	if (!*text_of(step, names[0]) && !*text_of(step, names[1]) && json_array_size(hidden) == 0)
+		return;
+	fputs("\n      <system-out>", to);
+	for (i = 0; i < ARRAY_LEN(names); i++) {
+		auto_free char *line = util_printf("%s\n", text_of(step, names[i]));
+
+		if (*text_of(step, names[i]))
+			report_xml_text(to, line, strlen(line));
+	}
+	json_array_foreach(hidden, i, place) {
+		auto_free char *line = util_printf("left out, since it %s by itself: %jdx%jd at %jd, %jd\n", text_of(place, "why"),
+		                                   (intmax_t)json_integer_value(json_object_get(place, "width")),
+		                                   (intmax_t)json_integer_value(json_object_get(place, "height")),
+		                                   (intmax_t)json_integer_value(json_object_get(place, "x")),
+		                                   (intmax_t)json_integer_value(json_object_get(place, "y")));
+
+		report_xml_text(to, line, strlen(line));
+	}
+	fputs("</system-out>\n    ", to);
+}
+
 static void testcase(FILE *to, const json_t *step, const char *journal)
 {
 	auto_free char *name = util_printf("step %jd: %s", (intmax_t)json_integer_value(json_object_get(step, "step")), text_of(step, "title"));
@@ -77,6 +105,7 @@ static void testcase(FILE *to, const json_t *step, const char *journal)
 	seconds(to, step);
 	fputc('>', to);
 	verdict(to, step);
+	notes(to, step);
 	fputs("</testcase>\n", to);
 }
 

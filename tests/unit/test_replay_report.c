@@ -89,6 +89,8 @@ static void make_report(struct report *report)
 	json_array_append_new(report->steps, json_pack("{s:i,s:s,s:s,s:s,s:i,s:[{s:s,s:{s:b},s:n,s:b}]}", "step", 2, "title", "b", "verdict", "differs", "reason", hostile,
 	                                               "elapsed_ms", 1, "results", "action", "x", "expected", "ok", 1, "actual", "same", 0));
 	json_array_append_new(report->steps, json_pack("{s:i,s:s,s:s}", "step", 3, "title", "c", "verdict", "not_played"));
+	json_object_set_new(json_array_get(report->steps, 0), "note", json_string("its picture was not compared: </x>"));
+	json_object_set_new(json_array_get(report->steps, 0), "hidden", json_pack("[{s:s,s:i,s:i,s:i,s:i}]", "why", "ticks", "x", 3, "y", 4, "width", 5, "height", 6));
 	report_add_picture(report, "recorded-1", &red);
 	report_add_picture(report, "recorded-1", &red);
 	report_close(report);
@@ -124,7 +126,9 @@ static void test_junit(void **state)
 		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
 		"<testsuites name=\"glovebox replay\" tests=\"3\" failures=\"1\" errors=\"0\" skipped=\"1\" time=\"2.500\">\n"
 		"  <testsuite name=\"%s\" tests=\"3\" failures=\"1\" errors=\"0\" skipped=\"1\" time=\"2.500\" timestamp=\"2026-01-01T00:00:00.000Z\">\n"
-		"    <testcase name=\"step 1: %s\" classname=\"%s\" time=\"1.000\"></testcase>\n"
+		"    <testcase name=\"step 1: %s\" classname=\"%s\" time=\"1.000\">\n"
+		"      <system-out>its picture was not compared: &lt;/x&gt;&#10;left out, since it ticks by itself: 5x6 at 3, 4&#10;</system-out>\n"
+		"    </testcase>\n"
 		"    <testcase name=\"step 2: b\" classname=\"%s\" time=\"0.001\">\n"
 		"      <failure message=\"%s\" type=\"difference\">%s&#10;action 1: recorded {&quot;ok&quot;:true}, now null</failure>\n"
 		"    </testcase>\n"
