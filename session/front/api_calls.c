@@ -9,9 +9,6 @@
 #include "session/front/metrics.h"
 #include "session/front/request.h"
 
-/* After the limit of a call itself: its stage answers, or is stuck. */
-#define CALL_GRACE_MS 10000
-
 int calls_check_ended(const struct session *session, struct err *e)
 {
 	if (session->state == SESSION_STARTING || session_serves(session))
@@ -45,35 +42,32 @@ int calls_ask_state(const struct identity *who, const char *request_id, struct s
 	return session_serves(session) ? -1 : 0;
 }
 
-/* A call that the session must be there for. */
-static int call_stage(struct request *request, const char *name, int64_t limit_ms, struct stage_reply **reply, struct err *e)
+int calls_ask_stage(struct session *session, const struct stage_call *call, bool by_agent, int64_t limit_ms, struct stage_reply **reply, struct err *e)
 {
-	struct session *session = request->session;
-	struct stage_call call = {
-		.name = name, .role = role_name(request->who.role), .token = request->who.name, .request_id = request->id,
-		.key = *request->key ? request->key : NULL, .query = request->target.query, .is_stream = request->route->flags & ROUTE_STREAM,
-		.body = request->route->flags & ROUTE_BODY ? request->body : NULL, .body_len = request->body_len,
-	};
+	int rc;
 
 	if (calls_check_ready(session, e) < 0)
 		return -1;
-	if (stage_call(session->stage, &call, util_now_ms() + limit_ms, reply, e) < 0)
-		return calls_explain_end(session, e);
-	return 0;
+	if (by_agent)
+		session_begin_call(session);
+	rc = stage_call(session->stage, call, util_now_ms() + limit_ms, reply, e);
+	if (by_agent)
+		session_finish_call(session);
+	return rc < 0 ? calls_explain_end(session, e) : 0;
 }
 
 /* The stage's answer, passed on unread. A call of the agent keeps the session from being idle. */
 static int relay(struct request *request, const char *name, int64_t limit_ms, struct err *e)
 {
 	bool is_agent = request->who.role == ROLE_AGENT || request->route->flags & ROUTE_BODY;
+	const struct stage_call call = {
+		.name = name, .role = role_name(request->who.role), .token = request->who.name, .request_id = request->id,
+		.key = *request->key ? request->key : NULL, .query = request->target.query, .is_stream = request->route->flags & ROUTE_STREAM,
+		.body = request->route->flags & ROUTE_BODY ? request->body : NULL, .body_len = request->body_len,
+	};
 	struct stage_reply *reply;
-	int rc;
+	int rc = calls_ask_stage(request->session, &call, is_agent, limit_ms, &reply, e);
 
-	if (is_agent)
-		session_begin_call(request->session);
-	rc = call_stage(request, name, limit_ms, &reply, e);
-	if (is_agent)
-		session_finish_call(request->session);
 	if (rc < 0 && e->code == ERR_CANCELLED && *request->key)
 		session_call_goes_on(request->session);
 	if (rc < 0)
@@ -88,14 +82,14 @@ int api_act(struct request *request, struct err *e)
 {
 	if (request->body_len == 0)
 		return err_set(e, ERR_BAD_JSON, NULL, "the body is empty; it must be an object with actions");
-	return relay(request, "act", LIMIT_CALL_MS + CALL_GRACE_MS, e);
+	return relay(request, "act", CALLS_ACT_MS, e);
 }
 
 int api_computer(struct request *request, struct err *e)
 {
 	if (request->body_len == 0)
 		return err_set(e, ERR_BAD_JSON, NULL, "the body is empty; it must be what the model sends");
-	return relay(request, "computer", LIMIT_CALL_MS + CALL_GRACE_MS, e);
+	return relay(request, "computer", CALLS_ACT_MS, e);
 }
 
 int api_cancel(struct request *request, struct err *e)

@@ -3,7 +3,11 @@
 #ifndef FRONT_CALLS_H
 #define FRONT_CALLS_H
 
+#include "session/base/limits.h"
 #include "session/front/sessions.h"
+
+/* How long a call that acts may take, with what its stage needs to say so: then it is stuck. */
+#define CALLS_ACT_MS (LIMIT_CALL_MS + 10000)
 
 /* ERR_GONE with the session's end, unless it lives. */
 int calls_check_ended(const struct session *session, struct err *e);
@@ -19,5 +23,8 @@ int calls_ask_state(const struct identity *who, const char *request_id, struct s
  * waiting for. Always -1; runs in a coroutine.
  */
 int calls_explain_end(struct session *session, struct err *e);
+
+/* stage_call for a session that must be there; `by_agent`: it keeps the session from being idle. Errors: those of all of these. Runs in a coroutine. */
+int calls_ask_stage(struct session *session, const struct stage_call *call, bool by_agent, int64_t limit_ms, struct stage_reply **reply, struct err *e);
 
 #endif

@@ -18,7 +18,6 @@
 #include "session/mcp/forms.h"
 #include "session/mcp/result.h"
 
-#define CALL_GRACE_MS 10000 /* after the limit of a call itself: its stage answers, or is stuck */
 #define SHOWN_MAX 80
 
 /* --- results --- */
@@ -88,22 +87,15 @@ static int find_session(struct mcp_run *run, struct err *e)
 
 static int call_stage(struct mcp_run *run, struct stage_reply **reply, struct err *e)
 {
-	struct session *session = run->about;
 	json_auto_t *query = json_pack("{s:s}", "dialect", "mcp");
 	struct stage_call call = {.name = "computer", .role = role_name(run->who.role), .token = run->who.name, .request_id = run->request_id,
 	                          .query = query, .is_whole = run->is_whole, .body = run->body, .body_len = run->body_len, .arg = run};
-	int rc;
 
 	if (run->body_len > LIMIT_BODY_BYTES)
 		return err_set(e, ERR_TOO_LARGE, NULL, "the arguments have more than the %d bytes that are allowed", LIMIT_BODY_BYTES);
-	if (calls_check_ready(session, e) < 0)
-		return -1;
 	if (run->call.progress_token)
 		call.progress = mcp_run_step;
-	session_begin_call(session);
-	rc = stage_call(session->stage, &call, util_now_ms() + LIMIT_CALL_MS + CALL_GRACE_MS, reply, e);
-	session_finish_call(session);
-	return rc < 0 ? calls_explain_end(session, e) : 0;
+	return calls_ask_stage(run->about, &call, true, CALLS_ACT_MS, reply, e);
 }
 
 /* The stage's text within our envelope; what it refuses is told to the model. */
