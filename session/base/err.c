@@ -165,3 +165,16 @@ const char *err_quote(char *out, size_t out_size, const char *text, size_t len)
 	out[used] = '\0';
 	return out;
 }
+
+void err_list(char *out, size_t out_size, const char *separator, const char *name)
+{
+	static const char MORE[] = "…";
+	size_t used = strlen(out), more = strlen(MORE);
+	const char *before = used > 0 ? separator : "";
+	bool is_full = used >= more && strcmp(out + used - more, MORE) == 0;
+
+	if (is_full)
+		return;
+	is_full = used + strlen(before) + strlen(name) + strlen(separator) + sizeof(MORE) > out_size;
+	(void)snprintf(out + used, out_size - used, "%s%s", before, is_full ? MORE : name);
+}

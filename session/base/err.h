@@ -112,4 +112,10 @@ enum err_code err_from_wire(const char *wire);
  */
 const char *err_quote(char *out, size_t out_size, const char *text, size_t len);
 
+/*
+ * Adds a name to the list of names in out, which begins as an empty text, with `separator` between two. A list that has no room for another
+ * name ends in "…", behind a whole name.
+ */
+void err_list(char *out, size_t out_size, const char *separator, const char *name);
+
 #endif

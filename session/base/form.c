@@ -371,18 +371,11 @@ static const struct field *find_field(const struct form *form, const char *name)
 /* The names of a form's fields, as many as fit, then "…". */
 static const char *field_names(const struct form *form, char *out, size_t size)
 {
-	static const char MORE[] = "…";
-	size_t used = 0;
-
-	(void)snprintf(out, size, "%s", form->n_fields ? "" : "none");
-	for (size_t i = 0; i < form->n_fields; i++) {
-		const char *name = form->fields[i].name;
-		bool fits = used + strlen(name) + strlen(", ") + sizeof(MORE) <= size;
-
-		used += (size_t)snprintf(out + used, size - used, "%s%s", fits ? name : MORE, fits && i + 1 < form->n_fields ? ", " : "");
-		if (!fits)
-			break;
-	}
+	out[0] = '\0';
+	for (size_t i = 0; i < form->n_fields; i++)
+		err_list(out, size, ", ", form->fields[i].name);
+	if (form->n_fields == 0)
+		(void)snprintf(out, size, "none");
 	return out;
 }
 

@@ -10,7 +10,6 @@
 #include "session/base/util.h"
 
 #define NAMES_MAX 200
-#define MORE " …"
 
 static const struct arg_option *find_option(const struct arg_options *sets, size_t n_sets, const char *text, size_t len)
 {
@@ -28,25 +27,18 @@ static const struct arg_option *find_option(const struct arg_options *sets, size
 	return NULL;
 }
 
-/* Adds a name to the list while there is room for it, and for the sign that there are more. */
-static bool add_name(char list[NAMES_MAX], const char *name)
-{
-	size_t used = strlen(list);
-	bool has_room = used + strlen(" --") + strlen(name) + sizeof(MORE) <= NAMES_MAX;
-
-	(void)snprintf(list + used, NAMES_MAX - used, "%s%s", has_room ? " --" : MORE, has_room ? name : "");
-	return has_room;
-}
-
 static int refuse_unknown(const struct arg_options *sets, size_t n_sets, const char *text, struct err *e)
 {
 	char valid[NAMES_MAX] = "", quoted[64];
-	bool has_room = true;
 
-	for (size_t s = 0; s < n_sets; s++)
-		for (size_t i = 0; has_room && i < sets[s].n_rows; i++)
-			has_room = add_name(valid, sets[s].rows[i].name);
-	return err_set(e, ERR_BAD_REQUEST, NULL, "there is no option %s here; the options are%s", err_quote(quoted, sizeof(quoted), text, strlen(text)), valid);
+	for (size_t s = 0; s < n_sets; s++) {
+		for (size_t i = 0; i < sets[s].n_rows; i++) {
+			auto_free char *name = util_printf("--%s", sets[s].rows[i].name);
+
+			err_list(valid, sizeof(valid), " ", name);
+		}
+	}
+	return err_set(e, ERR_BAD_REQUEST, NULL, "there is no option %s here; the options are %s", err_quote(quoted, sizeof(quoted), text, strlen(text)), valid);
 }
 
 static int add_given(struct args *args, const struct arg_option *option, const char *value, struct err *e)

@@ -88,11 +88,23 @@ static int check_choice(const json_t *schema, const json_t *value, const char *p
 	               wanted ? wanted : "");
 }
 
+/* In the words of the server's own check. */
+static int refuse_member(const json_t *properties, const char *key, const char *path, struct err *e)
+{
+	char quoted[80], names[200] = "";
+	const char *name;
+	json_t *schema;
+
+	json_object_foreach((json_t *)(uintptr_t)properties, name, schema)
+		err_list(names, sizeof(names), ", ", name);
+	return err_set(e, ERR_UNKNOWN_FIELD, path, "%s is not a field of this object; its fields: %s", err_quote(quoted, sizeof(quoted), key, strlen(key)),
+	               *names ? names : "none");
+}
+
 static int check_members(const json_t *schema, const json_t *value, char path[ERR_PATH_MAX], struct err *e)
 {
 	const json_t *properties = json_object_get(schema, "properties"), *name;
 	const char *key;
-	char quoted[80];
 	json_t *member;
 	size_t i;
 
@@ -104,7 +116,7 @@ static int check_members(const json_t *schema, const json_t *value, char path[ER
 		size_t old;
 
 		if (!wanted && json_is_false(json_object_get(schema, "additionalProperties")))
-			return err_set(e, ERR_UNKNOWN_FIELD, path, "%s is no field here", err_quote(quoted, sizeof(quoted), key, strlen(key)));
+			return refuse_member(properties, key, path, e);
 		old = form_pointer_add(path, key);
 		if (wanted && check_at(wanted, member, path, e) < 0)
 			return -1;

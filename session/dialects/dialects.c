@@ -26,11 +26,9 @@ const size_t dialects_n = ARRAY_LEN(dialects);
 
 static const char *names(char out[NAMES_MAX])
 {
-	size_t used = 0;
-
 	out[0] = '\0';
-	for (size_t i = 0; i < dialects_n && used < NAMES_MAX; i++)
-		used += (size_t)snprintf(out + used, NAMES_MAX - used, "%s%s", i > 0 ? ", " : "", dialects[i]->name);
+	for (size_t i = 0; i < dialects_n; i++)
+		err_list(out, NAMES_MAX, ", ", dialects[i]->name);
 	return out;
 }
 

@@ -107,18 +107,12 @@ static int refuse(const char *folder, const char *name, struct err *e)
 	json_auto_t *list = images_list(folder);
 	char there[160] = "", shown[80];
 	const json_t *image;
-	size_t i, len = 0;
+	size_t i;
 
-	json_array_foreach(list, i, image) {
-		int n = snprintf(there + len, sizeof(there) - len, "%s%s", i > 0 ? ", " : "", form_string(image, "name", ""));
-
-		if (n < 0 || (size_t)n >= sizeof(there) - len)
-			break;
-		len += (size_t)n;
-	}
-	there[len] = '\0';
+	json_array_foreach(list, i, image)
+		err_list(there, sizeof(there), ", ", form_string(image, "name", ""));
 	return err_set(e, ERR_NO_IMAGE, "/image", "there is no image %s; there are: %s. The operator makes one with: glovebox image build NAME",
-	               err_quote(shown, sizeof(shown), name, strlen(name)), len > 0 ? there : "none");
+	               err_quote(shown, sizeof(shown), name, strlen(name)), *there ? there : "none");
 }
 
 int images_read(const char *folder, const char *name, json_t **manifest, struct err *e)

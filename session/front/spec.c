@@ -315,17 +315,12 @@ static bool has_app(const json_t *catalogue, const char *name)
 static const char *list_apps(const json_t *catalogue, char *out, size_t size)
 {
 	const json_t *app;
-	size_t i, len = 0;
+	size_t i;
 
-	(void)snprintf(out, size, "none");
-	json_array_foreach(catalogue, i, app) {
-		const char *name = form_string(app, "name", "");
-
-		if (len + strlen(name) + 3 > size)
-			break;
-		len += (size_t)snprintf(out + len, size - len, "%s%s", i > 0 ? ", " : "", name);
-	}
-	return out;
+	out[0] = '\0';
+	json_array_foreach(catalogue, i, app)
+		err_list(out, size, ", ", form_string(app, "name", ""));
+	return *out ? out : "none";
 }
 
 int spec_check_apps(const json_t *spec, const json_t *manifest, struct err *e)

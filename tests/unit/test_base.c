@@ -586,9 +586,27 @@ static void test_hashes(void **state)
 	}
 }
 
+static void test_lists(void **state)
+{
+	char out[12] = "", separated[8] = "";
+
+	(void)state;
+	err_list(out, sizeof(out), ", ", "ab");
+	assert_string_equal(out, "ab");
+	err_list(out, sizeof(out), ", ", "c");
+	assert_string_equal(out, "ab, c");
+	err_list(out, sizeof(out), ", ", "long");
+	assert_string_equal(out, "ab, c, …");
+	err_list(out, sizeof(out), ", ", "d");
+	assert_string_equal(out, "ab, c, …");
+	err_list(separated, sizeof(separated), " ", "far too long");
+	assert_string_equal(separated, "…");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_lists),
 		cmocka_unit_test(test_hashes),
 		cmocka_unit_test(test_err_set), cmocka_unit_test(test_err_of_itself), cmocka_unit_test(test_err_rows),
 		cmocka_unit_test(test_cut), cmocka_unit_test(test_bytes_that_are_no_utf8),     cmocka_unit_test(test_prefix),        cmocka_unit_test(test_quote),
