@@ -90,7 +90,7 @@ def test_a_command_that_fails_is_no_failure_of_its_step(cli, session, tmp_path):
     ('{"spec": {"count": 2}, "steps": [{"action": "wait", "duration_ms": 1}]}', "one session"),
     ('[{"action": "klick"}]', "klick"),
     ('[{"action": "click", "x": "1", "y": 2}]', "integer"),
-    ('[{"action": "click", "x": 1, "y": 2, "z": 3}]', '"z" is not a field of this object; its fields: action, x, y, button'),
+    ('[{"action": "click", "x": 1, "y": 2, "z": 3}]', '"z" is not a field of this object; its fields: x, y, button, count, hold, action'),
     ('[{"action": "wait"}]', "duration_ms"),
     ('[{"action": "click", "button": "fourth"}]', "fourth"),
     ('[{"action": "wait", "duration_ms": 70000}]', "70000"),
