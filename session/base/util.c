@@ -51,6 +51,11 @@ void util_keep_freed(int bytes)
 	(void)mallopt(M_TRIM_THRESHOLD, bytes);
 }
 
+void util_give_back_freed(size_t bytes)
+{
+	(void)malloc_trim(bytes);
+}
+
 void *util_alloc(size_t size)
 {
 	void *ptr = malloc(size ? size : 1);

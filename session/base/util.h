@@ -50,6 +50,9 @@ char *util_printf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
  * them. */
 void util_keep_freed(int bytes);
 
+/* All freed memory goes back to the kernel, wherever in the heap it lies, but for so many bytes at its end. */
+void util_give_back_freed(size_t bytes);
+
 /* Milliseconds and microseconds of CLOCK_MONOTONIC: the only clock for durations and deadlines. */
 int64_t util_now_ms(void);
 int64_t util_now_us(void);

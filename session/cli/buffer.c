@@ -14,7 +14,7 @@ const char *buffer_text(const struct buffer *buffer)
 void buffer_add(struct buffer *buffer, const char *bytes, size_t len)
 {
 	/* What is moved was paid for by what was taken away before it: else a large buffer that is nearly full would be moved each time. */
-	if (buffer->start >= buffer->len && buffer->start + buffer->len + len + 1 > buffer->size) {
+	if (buffer->data && buffer->start >= buffer->len && buffer->start + buffer->len + len + 1 > buffer->size) {
 		memmove(buffer->data, buffer->data + buffer->start, buffer->len);
 		buffer->start = 0;
 	}

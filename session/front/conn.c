@@ -3,6 +3,7 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/epoll.h>
+#include <sys/param.h>
 #include <sys/socket.h>
 
 #include "session/base/limits.h"
@@ -133,7 +134,7 @@ static bool shed_holder(struct conns *conns, const struct conn *but)
 	struct err e;
 
 	for (struct conn *conn = conns->first; conn; conn = conn->next)
-		if (conn != but && !conn->shut && conn->held > 0 && (conn->phase == PHASE_RECEIVING || conn->phase == PHASE_SENDING) &&
+		if (conn != but && !conn->shut && conn->held > 0 && (conn->phase == PHASE_RECEIVING || conn->phase >= PHASE_SENDING) &&
 		    (!victim || conn->since_ms <= victim->since_ms))
 			victim = conn;
 	if (!victim)
@@ -153,6 +154,7 @@ bool conn_hold(struct conn *conn, size_t n_bytes)
 
 	conns->held = conns->held - conn->held + n_bytes;
 	conn->held = n_bytes;
+	conns->most_held = MAX(conns->most_held, conns->held);
 	while (n_bytes > 0 && conns->held > LIMIT_HELD_BYTES)
 		if (!shed_holder(conns, conn))
 			return false;

@@ -46,7 +46,7 @@ struct conns {
 	struct conn *first;
 	struct conns_counts counts;
 	int64_t request_ms;
-	size_t held;              /* of all */
+	size_t held, most_held;   /* of all: now, and since freed memory was given back */
 	int idle_turns; /* in a row without an event, although libmicrohttpd asked for them */
 	bool resumed; /* since the last MHD_run: it does not count these in its time-out */
 };

@@ -224,6 +224,15 @@ const struct conns_counts *conns_counts(const struct conns *conns)
 	return &conns->counts;
 }
 
+/* Many large replies leave a heap that is large for ever, if what lies at its end is in use. */
+static void give_back(struct conns *conns)
+{
+	if (conns->most_held <= LIMIT_FRONT_FREED_BYTES || conns->held > LIMIT_FRONT_FREED_BYTES / 2)
+		return;
+	conns->most_held = conns->held;
+	util_give_back_freed(LIMIT_FRONT_FREED_BYTES);
+}
+
 void conns_turn(struct conns *conns)
 {
 	MHD_UNSIGNED_LONG_LONG timeout;
@@ -238,4 +247,5 @@ void conns_turn(struct conns *conns)
 	conns->idle_turns = !loop_turn(conns->loop, wait_ms) && !conns->resumed && wait_ms >= 0 ? conns->idle_turns + 1 : 0;
 	conns->resumed = false;
 	(void)MHD_run(conns->mhd);
+	give_back(conns);
 }

@@ -8,10 +8,11 @@
 
 struct flow {
 	char *data; /* data[start..start + len) is not read yet */
-	size_t start, len, size;
+	size_t start, len, size, behind;
 	bool ended, broken, gone; /* the writer's end, that it is none, the reader's */
 	loop_timer_fn *left, *taken, *more;
-	void *arg, *more_arg;
+	flow_count_fn *count;
+	void *arg, *more_arg, *count_arg;
 };
 
 struct flow *flow_create(loop_timer_fn *left, loop_timer_fn *taken, void *arg)
@@ -38,6 +39,12 @@ static void tell(struct flow *flow)
 		flow->more(flow->more_arg);
 }
 
+static void count(struct flow *flow)
+{
+	if (flow->count)
+		flow->count(flow->count_arg, flow->len + flow->behind);
+}
+
 void flow_write(struct flow *flow, const void *data, size_t len)
 {
 	if (flow->gone)
@@ -52,12 +59,19 @@ void flow_write(struct flow *flow, const void *data, size_t len)
 	}
 	memcpy(flow->data + flow->start + flow->len, data, len);
 	flow->len += len;
+	count(flow);
 	tell(flow);
 }
 
 size_t flow_waiting(const struct flow *flow)
 {
 	return flow->len;
+}
+
+void flow_behind(struct flow *flow, size_t n_bytes)
+{
+	flow->behind = n_bytes;
+	count(flow);
 }
 
 void flow_end(struct flow *flow)
@@ -86,6 +100,7 @@ enum stage_read flow_read(struct flow *flow, char *out, size_t max, size_t *n)
 	memcpy(out, flow->data + flow->start, *n);
 	flow->start = *n == flow->len ? 0 : flow->start + *n;
 	flow->len -= *n;
+	count(flow);
 	if (!flow->ended && flow->taken)
 		flow->taken(flow->arg);
 	return STAGE_READ_SOME;
@@ -97,12 +112,20 @@ void flow_watch(struct flow *flow, loop_timer_fn *fn, void *arg)
 	flow->more_arg = arg;
 }
 
+void flow_count(struct flow *flow, flow_count_fn *fn, void *arg)
+{
+	flow->count = fn;
+	flow->count_arg = arg;
+	count(flow);
+}
+
 void flow_leave(struct flow *flow)
 {
 	if (!flow)
 		return;
 	flow->gone = true;
 	flow->more = NULL;
+	flow->count = NULL;
 	if (!flow->ended && flow->left)
 		flow->left(flow->arg);
 	free_unused(flow);

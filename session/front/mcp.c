@@ -140,6 +140,7 @@ void mcp_run_relay(struct mcp_run *run, struct stage_reply *reply)
 	if (strcmp(run->type, MCP_EVENTS) == 0)
 		flow_write(run->flow, EVENT_BEFORE, strlen(EVENT_BEFORE));
 	flow_write(run->flow, head, len);
+	flow_behind(run->flow, LIMIT_LINK_BYTES);
 	stage_reply_watch(reply, on_moved, run);
 	while (more)
 		if (relay_piece(run, reply, piece, &scan, &more, &e) < 0) {
@@ -147,6 +148,7 @@ void mcp_run_relay(struct mcp_run *run, struct stage_reply *reply)
 			break;
 		}
 	stage_reply_watch(reply, NULL, NULL);
+	flow_behind(run->flow, 0);
 	flow_write(run->flow, ENVELOPE_SPLICE_TAIL, strlen(ENVELOPE_SPLICE_TAIL));
 	if (strcmp(run->type, MCP_EVENTS) == 0)
 		flow_write(run->flow, EVENT_AFTER, strlen(EVENT_AFTER));

@@ -145,8 +145,6 @@ static ssize_t read_stream(void *cls, uint64_t pos, char *out, size_t max)
 	(void)pos;
 	if (request->gone)
 		return MHD_CONTENT_READER_END_WITH_ERROR;
-	if (request->reply.flow)
-		(void)conn_hold(request->conn, flow_waiting(request->reply.flow));
 	switch (reply_read(&request->reply, out, max, &n)) {
 	case STAGE_READ_SOME:
 		note_sent(request, n);
@@ -161,6 +159,14 @@ static ssize_t read_stream(void *cls, uint64_t pos, char *out, size_t max)
 		break;
 	}
 	return MHD_CONTENT_READER_END_WITH_ERROR;
+}
+
+/* It is in memory, whether there is room for it or not. */
+static void on_waiting(void *arg, size_t n_bytes)
+{
+	struct request *request = arg;
+
+	(void)conn_hold(request->conn, n_bytes);
 }
 
 static void refuse(struct request *request)
@@ -213,6 +219,8 @@ static enum MHD_Result answer(struct request *request, struct MHD_Connection *mh
 	}
 	/* What a stage sends waits in parts. A reply that is more than there is room for goes out all the same: it is made. */
 	(void)conn_hold(request->conn, request->reply.stream && !request->reply.is_endless ? LIMIT_LINK_BYTES : request->reply.len);
+	if (request->reply.flow)
+		flow_count(request->reply.flow, on_waiting, request);
 	note_sent(request, request->reply.len);
 	result = MHD_queue_response(mhd, (unsigned int)request->reply.status, response);
 	MHD_destroy_response(response);

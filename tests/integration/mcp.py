@@ -92,10 +92,10 @@ class Reply:
 class Post:
     """One POST that is under way: its connection, read by who wants to."""
 
-    def __init__(self, api, message, headers):
+    def __init__(self, api, message, headers, **wire):
         body = message if isinstance(message, bytes) else json.dumps(message).encode()
         fields = {"content_type": "application/json", "content_length": len(body), "accept": BOTH, **{name.lower(): value for name, value in headers.items()}}
-        self.wire = Wire(api.address, timeout_s=120)
+        self.wire = Wire(api.address, timeout_s=120, **wire)
         self.wire.send(head(api, "POST", "/mcp", **fields).encode() + body)
 
     def reply(self):
@@ -146,11 +146,11 @@ class Client:
         assert self.post(notification("notifications/initialized")).status == 202
         return self
 
-    def start(self, message, headers=None):
+    def start(self, message, headers=None, **wire):
         if self.version == MODERN and isinstance(message, dict):
             modern(message)
             headers = {**modern_headers(message), **(headers or {})}
-        return Post(self.api, message, {**self.headers, **(headers or {})})
+        return Post(self.api, message, {**self.headers, **(headers or {})}, **wire)
 
     def post(self, message, headers=None):
         return self.start(message, headers).reply()

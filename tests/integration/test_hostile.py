@@ -12,6 +12,8 @@ import pytest
 import jail
 from api import Refused
 from conftest import until
+from mcp import Client, tool
+from prometheus import Metrics
 from raw import Wire, ask, assert_problem, head, post
 
 MANY = 2000               # more than the server takes
@@ -179,3 +181,29 @@ def test_callers_that_leave_a_create(server):
     for session in kept:
         server.api.call("DELETE", f"/v1/sessions/{session}")
     until(lambda: server.live_sessions() <= before)
+
+
+def n_shed(server):
+    return Metrics(server.api.request("GET", "/metrics").body.decode())("glovebox_connections_shed_total")
+
+
+def test_streams_that_nobody_reads(server):
+    """More answers of MCP as streams than the server has memory for: those that nobody has read for longest are given up, and all of it goes
+    back to the kernel when they are gone."""
+    pid, posts = front_pid(server), []
+    command = ["sh", "-c", "head -c 262144 /dev/zero | tr '\\0' x | tee /dev/stderr"]
+    sessions = [server.api.new(image="minimal") for _ in range(8)]
+    try:
+        before, shed = memory_kib(pid), n_shed(server)
+        message = tool("computer", {"actions": [{"action": "exec", "argv": command}], "look": False}, progressToken=1)
+        for session in sessions * 32:
+            posts.append(Client(session.agent).start(message, receive_bytes=4096))
+        until(lambda: n_shed(server) > shed)
+        assert server.api.request("GET", "/livez").status == 200
+        for post in posts:
+            post.close()
+        until(lambda: memory_kib(pid) - before < 40 * 1024)
+        assert front_pid(server) == pid
+    finally:
+        for session in sessions:
+            session.end()
