@@ -72,6 +72,7 @@ enum err_code {
 struct err {
 	enum err_code code;
 	int sys_errno;            /* errno of the failing call; logged, never sent to a caller */
+	bool begun;               /* the call had begun: what was done of it is not known */
 	long offset;              /* byte offset of a fault of form in a body, else -1 */
 	int line, column;         /* of the same fault, from 1; 0 when there is none */
 	char path[ERR_PATH_MAX];  /* JSON pointer of the field at fault, or "" */

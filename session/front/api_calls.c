@@ -25,10 +25,16 @@ int calls_check_ready(const struct session *session, struct err *e)
 
 int calls_explain_end(struct session *session, struct err *e)
 {
-	struct err ignored;
+	struct err ignored, why;
+	bool begun = e->begun;
 
 	if (e->code == ERR_GONE && session_wait_end(session, util_now_ms() + LIMIT_STATE_MS, &ignored) == 0)
-		return calls_check_ended(session, e);
+		(void)calls_check_ended(session, e);
+	if (begun) {
+		why = *e;
+		(void)err_set(e, why.code, why.path, "%s; what was done of the call is not known", why.msg);
+		e->begun = true;
+	}
 	return -1;
 }
 

@@ -20,7 +20,7 @@ int calls_ask_state(const struct identity *who, const char *request_id, struct s
 
 /*
  * For a call that failed with *e: a stage that goes is noticed before the warden says why its session ended, and that is worth
- * waiting for. Always -1; runs in a coroutine.
+ * waiting for. Of a call that had begun it says that nobody knows what was done. Always -1; runs in a coroutine.
  */
 int calls_explain_end(struct session *session, struct err *e);
 

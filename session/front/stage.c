@@ -383,8 +383,10 @@ int stage_call(struct stage *stage, const struct stage_call *call, int64_t deadl
 		return -1;
 	send_call(link, call);
 	while (link->state == LINK_CALLED || (link->state == LINK_BODY && link->len < (link->is_stream ? 1 : most_waiting(link))))
-		if (link_wait(link, deadline_ms, e) < 0)
+		if (link_wait(link, deadline_ms, e) < 0) {
+			e->begun = call->body;
 			return link_fail(link);
+		}
 	link->progress = NULL;
 	*reply = link;
 	return 0;

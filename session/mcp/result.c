@@ -9,6 +9,9 @@
 #include "session/base/problem.h"
 #include "session/base/util.h"
 
+#define NOTHING_DONE "Nothing was done."
+#define NOT_KNOWN "Some of it may have been done."
+
 json_t *result_text(const char *text, size_t len)
 {
 	return json_pack("{s:s,s:o}", "type", "text", "text", json_stringn(text, len));
@@ -40,12 +43,12 @@ static char *line_of(const json_t *fault)
 	return util_printf("%s%s%s: %s", form_string(fault, "code", "internal"), *pointer ? " at " : "", pointer, form_string(fault, "detail", ""));
 }
 
-json_t *result_of_problem(const json_t *problem)
+static json_t *result_under(const char *headline, const json_t *problem)
 {
 	json_auto_t *alone = json_pack("[O]", (json_t *)(uintptr_t)problem);
 	const json_t *errors = json_object_get(problem, "errors"), *fault;
 	bool later = strcmp(form_string(problem, "fix", ""), "later") == 0;
-	char *text = util_strdup("Nothing was done.");
+	char *text = util_strdup(headline);
 	json_t *result;
 	size_t i;
 
@@ -67,9 +70,14 @@ json_t *result_of_problem(const json_t *problem)
 	return result;
 }
 
+json_t *result_of_problem(const json_t *problem)
+{
+	return result_under(NOTHING_DONE, problem);
+}
+
 json_t *result_of_faults(const struct faults *faults)
 {
 	json_auto_t *problem = problem_of_faults(faults, NULL);
 
-	return result_of_problem(problem);
+	return result_under(faults->list[0].begun ? NOT_KNOWN : NOTHING_DONE, problem);
 }

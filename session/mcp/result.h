@@ -10,7 +10,7 @@
 /* {"content":[{"type":"text",…}],"structuredContent":…}: the object (taken) and its text. The caller's reference. */
 json_t *result_of(json_t *structured);
 
-/* Nothing was done, with isError: a line for each fault, of which there is at least one; or for those of a problem object. */
+/* Nothing was done (or it is not known what), with isError: a line for each fault, of which there is at least one; or for those of a problem object. */
 json_t *result_of_faults(const struct faults *faults);
 json_t *result_of_problem(const json_t *problem);
 

@@ -164,26 +164,15 @@ def test_the_end_of_a_session_answers_its_parked_calls(server, make_session):
     assert isinstance(answer, Refused) and answer.code in ("session_gone", "cancelled") or answer["ok"] is False
 
 
-def stage_of(server, session):
-    """The process id of a session's stage, which its control group names."""
-    for entry in pathlib.Path("/proc").iterdir():
-        try:
-            if (entry / "comm").read_text() == "glovebox-stage\n" and session.id in (entry / "cgroup").read_text():
-                return int(entry.name)
-        except OSError:
-            continue
-    return None
-
-
 def test_a_stage_that_is_killed_answers_its_parked_calls(server, make_session):
     session = make_session()
     thread, results = in_thread(lambda: session.try_act({"action": "wait", "duration_ms": 30000}))
     time.sleep(0.3)
-    os.kill(stage_of(server, session), signal.SIGKILL)
+    os.kill(jail.stage_of(session), signal.SIGKILL)
     thread.join(10)
     assert results, "the call is still open"
     assert (results[0].status, results[0].code) == (503, "session_gone")
-    assert "stage_died" in results[0].problem["detail"]
+    assert results[0].problem["detail"] == "the session is failed: stage_died; what was done of the call is not known"
     shown = server.api.call("GET", session.path)
     assert (shown["state"], shown["reason"]) == ("failed", "stage_died")
 

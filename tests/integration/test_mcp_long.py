@@ -2,11 +2,14 @@
 """Calls of MCP that take long (case P12): cancelled in every way, with progress, beside others, and without who asked for them."""
 import concurrent.futures
 import json
+import os
 import re
+import signal
 import socket
 
 import pytest
 
+import jail
 from api import Api
 from conftest import until
 from mcp import HOLD, LONG, MODERN, Client, close, held, image_of, kill, notification, request, runs, tell, tool
@@ -184,6 +187,17 @@ def test_a_session_that_ends_under_a_call(server, make_session):
     session.end()
     assert post.reply().result["isError"] is True
     assert "session_gone" in client.fail("computer") or "is ended" in client.fail("computer")
+
+
+def test_a_stage_that_is_killed_under_a_call(server, make_session):
+    """The model is not told that nothing was done, when keys may have been pressed."""
+    session = make_session()
+    post = Client(session.agent).start(tool("computer", {"actions": [LONG]}))
+    until(lambda: runs(session))
+    os.kill(jail.stage_of(session), signal.SIGKILL)
+    assert post.reply().result["content"][0]["text"] == ("Some of it may have been done.\nsession_gone: the session is failed: stage_died; "
+                                                         "what was done of the call is not known")
+    assert "Nothing was done." in Client(session.agent).fail("computer")
 
 
 def test_a_create_that_nobody_waits_for_leaves_nothing(server):
