@@ -240,6 +240,8 @@ static char *run_here(struct mcp_run *run, size_t *len)
 			if (strcmp(rows[i].tool, run->tool->name) == 0)
 				rc = rows[i].run(run, &out, &faults);
 	}
+	if (rc < 0 && faults.n == 0)
+		DIE("the tool %s has nothing that runs it", run->tool->name);
 	return rc < 0 ? refuse_all(run, &faults, len) : answer(run, result_of(out), len);
 }
 
