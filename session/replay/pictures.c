@@ -27,6 +27,7 @@ struct replay_pictures {
 	char *broken;           /* or NULL */
 	struct record *records; /* number N at N - 1 */
 	size_t n_records;
+	uint64_t key; /* the last keyframe of them */
 	struct pixels shown;
 	uint64_t number; /* that is shown; 0: none */
 };
@@ -127,6 +128,9 @@ static int find_record(const struct replay_pictures *pictures, uint64_t at, stru
 		return -1;
 	record->png_len = sum_parts(header);
 	record->is_key = json_is_null(json_object_get(header, "base"));
+	/* Else one picture could take as long as all of them. */
+	if (!record->is_key && pictures->n_records + 1 - pictures->key >= LIMIT_PICTURES_APART)
+		return err_set(e, ERR_BAD_REQUEST, NULL, "the last keyframe is %d pictures before it", LIMIT_PICTURES_APART);
 	*whole = record->png_len <= pictures->file->len - at - record->header_len - 1;
 	return 0;
 }
@@ -151,6 +155,8 @@ static void find_records(struct replay_pictures *pictures)
 			pictures->records = util_realloc(pictures->records, room * sizeof(record));
 		}
 		pictures->records[pictures->n_records++] = record;
+		if (record.is_key)
+			pictures->key = pictures->n_records;
 		at += (uint64_t)record.header_len + 1 + record.png_len;
 	}
 }

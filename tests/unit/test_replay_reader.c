@@ -243,6 +243,33 @@ static void test_sizes_that_lie(void **state)
 	pixels_finish(&small);
 }
 
+/* A chain of pictures without a keyframe has an end, so that none takes as long as all of them. */
+static void test_keyframes_come(void **state)
+{
+	struct pixels whole = make_pixels(4, 4, 0x123456), dot = make_pixels(1, 1, 0xffffff);
+	struct make make = {0};
+	struct reader *reader;
+	const struct pixels *pixels;
+	struct err e = {0};
+
+	(void)state;
+	for (int longer = 0; longer <= 1; longer++) {
+		make_line(&make, "start", "{}");
+		make_picture(&make, &whole, 0, 0, 4, 4, true);
+		for (int i = 1; i < LIMIT_PICTURES_APART + longer; i++)
+			make_picture(&make, &dot, 0, 0, 4, 4, false);
+		if (longer) {
+			assert_picture_refused(&make, LIMIT_PICTURES_APART + 1, "the last keyframe is 64 pictures before it");
+			continue;
+		}
+		reader = read_made(&make);
+		assert_int_equal(reader_picture(reader, LIMIT_PICTURES_APART, &pixels, &e), 0);
+		reader_close(reader);
+	}
+	pixels_finish(&whole);
+	pixels_finish(&dot);
+}
+
 static void test_decode_refuses(void **state)
 {
 	struct pixels image = make_pixels(300, 200, 0x654321), to = pixels_create(8, 8);
@@ -511,7 +538,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_calls), cmocka_unit_test(test_old_journal), cmocka_unit_test(test_pictures_in_any_order),
 		cmocka_unit_test(test_changed_lines), cmocka_unit_test(test_torn_ends), cmocka_unit_test(test_changed_pictures),
-		cmocka_unit_test(test_sizes_that_lie), cmocka_unit_test(test_decode_refuses), cmocka_unit_test(test_zip),
+		cmocka_unit_test(test_sizes_that_lie), cmocka_unit_test(test_keyframes_come), cmocka_unit_test(test_decode_refuses), cmocka_unit_test(test_zip),
 		cmocka_unit_test(test_zip_sum), cmocka_unit_test(test_zip_refuses), cmocka_unit_test(test_zip_of_billions), cmocka_unit_test(test_zip_any_byte), cmocka_unit_test(test_folder),
 	};
 
