@@ -58,8 +58,8 @@ const struct route routes[] = {
 	{"POST", "/v1/sessions/{id}/tickets", ROUTE_BODY, MAKER, api_make_ticket, &op_make_ticket, "makes a link that opens the console for one session"},
 	{"GET", "/v1/sessions/{id}/tokens", 0, MAKER, api_list_tokens, &op_list_tokens, "its tokens, but not their text"},
 	{"DELETE", "/v1/sessions/{id}/tokens/{token}", ROUTE_WAITS, MAKER, api_revoke_token, &op_revoke_token, "revokes one of them at once"},
-	{"POST", "/mcp", ROUTE_WAITS | ROUTE_BODY, ALL, api_mcp, &op_mcp, "the Model Context Protocol: one message of JSON-RPC"},
-	{"DELETE", "/mcp", 0, ALL, api_mcp_end, &op_mcp_end, "ends what a client of MCP began with initialize"},
+	{"POST", "/mcp", ROUTE_WAITS | ROUTE_BODY, AGENT | MAKER, api_mcp, &op_mcp, "the Model Context Protocol: one message of JSON-RPC"},
+	{"DELETE", "/mcp", 0, AGENT | MAKER, api_mcp_end, &op_mcp_end, "ends what a client of MCP began with initialize"},
 };
 const size_t routes_n = ARRAY_LEN(routes);
 

@@ -311,8 +311,8 @@ def owned(prepared, tmp_path_factory):
     server.stop()
 
 
-SEES = {"agent": ["computer", "run_command", "read_file", "write_file", "session_list", "session_get", "session_end"], "viewer": ["session_list", "session_get"],
-        "controller": ["session_list", "session_get", "session_end"], "owner": ALL, "operator": ALL}
+SEES = {"agent": ["computer", "run_command", "read_file", "write_file", "session_list", "session_get", "session_end"],
+        "owner": ALL, "operator": ALL}
 
 
 @pytest.mark.parametrize("role", SEES)
@@ -327,6 +327,14 @@ def test_a_role_sees_what_it_may_use(owned, role, version):
         assert client.post(tool(name, {"session_id": session.id} if name != "session_create" else {})).error["code"] == -32602
     assert [row["session_id"] for row in client.call("session_list")["structuredContent"]["sessions"]] == [session.id]
     assert client.call("session_get", {"session_id": session.id})["structuredContent"]["state"] == "ready"
+
+
+@pytest.mark.parametrize("role", ["viewer", "controller"])
+def test_who_watches_has_no_tools(owned, role):
+    """MCP is for who acts: what a person's token may do is the API's alone."""
+    server, session = owned
+    reply = Api(server.url, session.tokens[role]).request("POST", "/mcp", request("tools/list"))
+    assert (reply.status, reply.json["code"]) == (403, "forbidden")
 
 
 def test_the_readme_says_the_same(owned):

@@ -53,8 +53,8 @@ static const struct {
 	{"POST", "/v1/sessions/{id}/tickets", "ow"},
 	{"GET", "/v1/sessions/{id}/tokens", "ow"},
 	{"DELETE", "/v1/sessions/{id}/tokens/{token}", "ow"},
-	{"POST", "/mcp", "avcow"},
-	{"DELETE", "/mcp", "avcow"},
+	{"POST", "/mcp", "aow"},
+	{"DELETE", "/mcp", "aow"},
 };
 
 static void test_table_is_as_the_contract_says(void **state)
