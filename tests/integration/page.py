@@ -10,6 +10,14 @@ HERE = pathlib.Path(__file__).parent
 YELLOW = (0xFF, 0xCC, 0x00)
 
 
+def open_page(session, address, title, browser="firefox"):
+    """A page in a browser that is ready for it: the window has its title, and the screen has come to rest. A press that comes sooner is lost now
+    and then."""
+    session.do("launch", app=browser, args=[address])
+    until(lambda: any(window["title"].startswith(title) for window in session.windows()), within_s=60)
+    session.do("wait_settled", quiet_ms=300)
+
+
 class Page:
     """The page, served inside the jail, in this browser, with the focus in its text area."""
 
@@ -17,7 +25,7 @@ class Page:
         self.session = session
         session.run("sh", "-c", "cat >form_server.pl", stdin=(HERE / "form_server.pl").read_text())
         session.run("perl", "form_server.pl", "8000", stdin=(HERE / "typing.html").read_text())
-        session.do("launch", app=browser, args=["http://127.0.0.1:8000/"])
+        open_page(session, "http://127.0.0.1:8000/", "typing", browser)
         self.box = until(lambda: box(session.shot(), YELLOW))
         self.place = centre(self.box)
         session.do("click", **self.place)

@@ -2,6 +2,7 @@
 """The actions of Anthropic's models, as they send them: done on a real session, and answered in their form."""
 import concurrent.futures
 import json
+import re
 import time
 
 import pytest
@@ -10,6 +11,7 @@ from PIL import Image, ImageChops
 from api import Session, picture_of
 from computer import NOT_EXECUTED, call, done, failed, old, pointer, post, said, send, shown
 from conftest import until
+from page import open_page
 from pictures import box, centre
 from terminal import RawTerminal
 
@@ -40,7 +42,7 @@ PROBE = """<!doctype html><meta charset="utf-8"><title>0</title>
 def show(session, page):
     """The place of what is yellow in a page that a Firefox shows."""
     session.run("sh", "-c", "cat >page.html", stdin=page)
-    session.do("launch", app="firefox", args=["file:///home/user/page.html"])
+    open_page(session, "file:///home/user/page.html", re.search("<title>(.*?)</title>", page)[1])
 
     def look():
         found = box(session.shot(), YELLOW)

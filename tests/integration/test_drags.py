@@ -6,7 +6,7 @@ import pytest
 
 from conftest import until
 from load import busy
-from page import HERE, YELLOW
+from page import HERE, YELLOW, open_page
 from pictures import box, centre
 from terminal import show_marked
 
@@ -63,7 +63,7 @@ CANVAS = HEAD + """<style>body { margin: 0 }</style><div style="left: 0; top: 0;
 def show(session, page, browser="firefox"):
     """A page in a browser of the session."""
     session.run("sh", "-c", "cat >page.html", stdin=page)
-    session.do("launch", app=browser, args=["file:///home/user/page.html"])
+    open_page(session, "file:///home/user/page.html", "-", browser)
 
 
 def find(session, colour):
@@ -151,7 +151,7 @@ def test_lines_on_a_canvas(make_session):
     session = make_session("desktop")
     session.run("sh", "-c", "cat >form_server.pl", stdin=(HERE / "form_server.pl").read_text())
     session.run("perl", "form_server.pl", "8000", stdin=CANVAS)
-    session.do("launch", app="firefox", args=["http://127.0.0.1:8000/"])
+    open_page(session, "http://127.0.0.1:8000/", "-")
     find(session, YELLOW)
     for i, path in enumerate(PATHS):
         fields = {"hold": "shift"} if i % 2 else {}

@@ -3,6 +3,7 @@
 import time
 
 from conftest import until
+from page import open_page
 from pictures import box
 
 A = (0xFF, 0xCC, 0x00)
@@ -17,7 +18,7 @@ ROUNDS = 15
 def test_keys_go_to_the_field_that_was_clicked(make_session):
     session = make_session("desktop")
     session.run("sh", "-c", "cat >two.html", stdin=PAGE)
-    session.do("launch", app="firefox", args=["file:///home/user/two.html"])
+    open_page(session, "file:///home/user/two.html", "-")
     # Behind the text that is there, since a click puts the caret where it is.
     a, b = ({"x": right - 10, "y": top + 30} for _, top, right, _ in (until(lambda c=c: box(session.shot(), c)) for c in (A, B)))
     for i in range(ROUNDS):
@@ -52,7 +53,7 @@ def test_text_after_a_chord_that_edits(make_session):
     """No wait between them, and still in their order."""
     session = make_session("desktop")
     session.run("sh", "-c", "cat >two.html", stdin=PAGE)
-    session.do("launch", app="firefox", args=["file:///home/user/two.html"])
+    open_page(session, "file:///home/user/two.html", "-")
     left, top, _, _ = until(lambda: box(session.shot(), A))
     session.act({"action": "click", "x": left + 10, "y": top + 30}, {"action": "type", "text": "first"})
     for i in range(ROUNDS):

@@ -7,6 +7,7 @@ import pytest
 
 from api import picture_of
 from conftest import until
+from page import open_page
 from pictures import box, centre
 
 HERE = pathlib.Path(__file__).parent
@@ -21,7 +22,7 @@ class Page:
         self.session = session
         session.run("sh", "-c", "cat >form_server.pl", stdin=(HERE / "form_server.pl").read_text())
         session.run("perl", "form_server.pl", "8000", stdin=(HERE / "settle.html").read_text())
-        session.do("launch", app="firefox", args=["http://127.0.0.1:8000/"])
+        open_page(session, "http://127.0.0.1:8000/", "settle")
         until(lambda: box(session.shot(), EMPTY))
         self.first = session.look()
         self.result = box(self.first, EMPTY)

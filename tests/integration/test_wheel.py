@@ -5,7 +5,7 @@ import json
 import pytest
 
 from conftest import until
-from page import HERE, YELLOW
+from page import HERE, YELLOW, open_page
 from pictures import box, centre
 
 # Tells how far it was turned in all, in each direction, and whether Ctrl was held at last.
@@ -36,7 +36,7 @@ def test_notches_in_a_page(make_session, browser):
     session = make_session("desktop")
     session.run("sh", "-c", "cat >form_server.pl", stdin=(HERE / "form_server.pl").read_text())
     session.run("perl", "form_server.pl", "8000", stdin=PAGE)
-    session.do("launch", app=browser, args=["http://127.0.0.1:8000/"])
+    open_page(session, "http://127.0.0.1:8000/", "wheel", browser)
     place = centre(until(lambda: box(session.shot(), YELLOW), within_s=60))
     session.do("scroll", **place, dx=1, dy=1)
     wide, high = until(lambda: (now := told(session)) and all(now[:2]) and now[:2])  # of one notch, which is not the same both ways
@@ -57,7 +57,7 @@ def test_back_and_forward(make_session, browser):
     session = make_session("desktop")
     for here, there in (("one", "two"), ("two", "one")):
         session.run("sh", "-c", f"cat >{here}.html", stdin=LINK.format(here, there))
-    session.do("launch", app=browser, args=["file:///home/user/one.html"])
+    open_page(session, "file:///home/user/one.html", "one", browser)
     place = centre(until(lambda: box(session.shot(), YELLOW), within_s=60))
     for button, page in (("left", "two"), ("back", "one"), ("forward", "two")):
         session.do("click", **place, button=button)

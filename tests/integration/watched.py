@@ -3,7 +3,7 @@
 import json
 
 from conftest import until
-from page import HERE, YELLOW
+from page import HERE, YELLOW, open_page
 from pictures import box, centre
 
 
@@ -14,7 +14,7 @@ class Watched:
         self.session = session
         session.run("sh", "-c", "cat >form_server.pl", stdin=(HERE / "form_server.pl").read_text())
         session.run("perl", "form_server.pl", "8000", stdin=(HERE / "events.html").read_text())
-        session.do("launch", app="firefox", args=["http://127.0.0.1:8000/"])
+        open_page(session, "http://127.0.0.1:8000/", "events")
         self.area = until(lambda: box(session.shot(), YELLOW))
         self.inside = centre(self.area)
         session.do("click", **self.inside)
