@@ -147,7 +147,7 @@ static int is_refused(struct drags *drags, bool *refused, struct err *e)
 	return 0;
 }
 
-/* Nudges once more, and again while nothing takes it and something still may. */
+/* While nothing takes it, nudges again and again: something still may. */
 static int wait_taken(struct drags *drags, const struct end *end, int64_t until_ms, struct err *e)
 {
 	int64_t pause_ms = DRAG_NUDGE_MS;
