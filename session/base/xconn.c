@@ -25,6 +25,7 @@
 #include "session/base/limits.h"
 #include "session/base/log.h"
 #include "session/base/util.h"
+#include "session/base/xsecurity.h"
 
 /* The socket's buffer, as far as the kernel grants it: xcb writes only while a quarter of it at most is in use, and else blocks. */
 #define SEND_BUFFER_BYTES (512 * 1024)
@@ -215,7 +216,8 @@ void xconn_flush(struct xconn *x)
 /* What the libraries would ask for, and wait for, in the middle of a later request is asked for now. */
 static int prepare_extensions(Display *dpy, struct err *e)
 {
-	xcb_extension_t *const used[] = {&xcb_shm_id, &xcb_damage_id, &xcb_xfixes_id, &xcb_res_id, &xcb_xkb_id, &xcb_test_id, &xcb_input_id};
+	xcb_extension_t *const used[] = {&xcb_shm_id, &xcb_damage_id, &xcb_xfixes_id, &xcb_res_id, &xcb_xkb_id, &xcb_test_id, &xcb_input_id,
+	                                 &xsecurity_extension};
 	xcb_connection_t *xcb = XGetXCBConnection(dpy);
 	int a, b, c;
 	int major = XkbMajorVersion, minor = XkbMinorVersion;
@@ -231,8 +233,8 @@ static int prepare_extensions(Display *dpy, struct err *e)
 	return 0;
 }
 
-int xconn_open(struct xconn *x, struct loop *loop, const char *display, const uint8_t cookie[16], void (*on_lost)(void *), void *arg,
-               struct err *e)
+static int open_as(struct xconn *x, struct loop *loop, const char *display, const uint8_t cookie[16], bool trusted, void (*on_lost)(void *),
+                   void *arg, struct err *e)
 {
 	char protocol[] = "MIT-MAGIC-COOKIE-1";
 	char data[16];
@@ -245,7 +247,9 @@ int xconn_open(struct xconn *x, struct loop *loop, const char *display, const ui
 	XSetIOErrorHandler(on_io_error);
 	alarm(LIMIT_X_CONNECT_MS / 1000);
 	Display *dpy = XOpenDisplay(display);
-	int rc = dpy ? prepare_extensions(dpy, e) : err_set(e, ERR_SESSION_FAILED, NULL, "the display does not accept a connection");
+	int rc = dpy ? 0 : err_set(e, ERR_SESSION_FAILED, NULL, "the display does not accept a connection");
+	if (rc == 0 && trusted)
+		rc = prepare_extensions(dpy, e);
 	alarm(0);
 	if (rc < 0) {
 		if (dpy)
@@ -265,6 +269,18 @@ int xconn_open(struct xconn *x, struct loop *loop, const char *display, const ui
 	(void)setsockopt(xcb_get_file_descriptor(x->xcb), SOL_SOCKET, SO_SNDBUF, &(int){SEND_BUFFER_BYTES}, sizeof(int));
 	x->source = loop_add(loop, xcb_get_file_descriptor(x->xcb), EPOLLIN, on_socket, x);
 	return 0;
+}
+
+int xconn_open(struct xconn *x, struct loop *loop, const char *display, const uint8_t cookie[16], void (*on_lost)(void *), void *arg,
+               struct err *e)
+{
+	return open_as(x, loop, display, cookie, true, on_lost, arg, e);
+}
+
+int xconn_open_untrusted(struct xconn *x, struct loop *loop, const char *display, const uint8_t cookie[16], void (*on_lost)(void *),
+                         void *arg, struct err *e)
+{
+	return open_as(x, loop, display, cookie, false, on_lost, arg, e);
 }
 
 void xconn_close(struct xconn *x)

@@ -57,6 +57,10 @@ struct xconn {
  */
 int xconn_open(struct xconn *x, struct loop *loop, const char *display, const uint8_t cookie[16], void (*on_lost)(void *), void *arg,
                struct err *e);
+/* The same with the cookie of an untrusted client (session/base/xsecurity.h), which has no extension: for what untrusted apps say to each other.
+ * They may end this connection, so its loss is no more than that. */
+int xconn_open_untrusted(struct xconn *x, struct loop *loop, const char *display, const uint8_t cookie[16], void (*on_lost)(void *),
+                         void *arg, struct err *e);
 /* What was sent is still handled by the server. Must be called also for a lost connection; nothing for zeroed memory. */
 void xconn_close(struct xconn *x);
 

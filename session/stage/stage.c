@@ -65,6 +65,7 @@ void stage_destroy(struct stage *stage)
 	apps_destroy(stage->apps);
 	input_destroy(stage->input);
 	display_destroy(stage->display);
+	xconn_close(&stage->x_untrusted);
 	xconn_close(&stage->x);
 	recording_end(stage);
 	journal_destroy(stage->journal);
@@ -199,6 +200,20 @@ static int open_display(struct stage *stage, int64_t deadline_ms, struct err *e)
 	return 0;
 }
 
+static void on_untrusted_lost(void *arg)
+{
+	(void)arg;
+	log_warn("the connection among the untrusted apps is lost: clipboards are not carried any more");
+}
+
+/* Both connections are there before any app is. */
+static int open_untrusted(struct stage *stage, struct err *e)
+{
+	if (xsecurity_untrusted_cookie(&stage->x, stage->untrusted_cookie, e) < 0)
+		return -1;
+	return xconn_open_untrusted(&stage->x_untrusted, stage->loop, stage->ends.display, stage->untrusted_cookie, on_untrusted_lost, stage, e);
+}
+
 static int look(void *arg, uint64_t *frame, struct err *e)
 {
 	struct display *display = ((struct stage *)arg)->display;
@@ -228,7 +243,7 @@ static int open_parts(struct stage *stage, struct err *e)
 		.init_gone = on_init_gone, .arg = stage, .exec_ms = form_int(json_object_get(stage->spec, "limits"), "exec_ms", 0)};
 	const struct input_ops input_ops = {.look = look, .wait_quiet = wait_quiet, .changed = changed, .arg = stage};
 
-	if (open_display(stage, deadline_ms, e) < 0 || display_create(&stage->display, &stage->x, stage->ends.native, e) < 0 ||
+	if (open_display(stage, deadline_ms, e) < 0 || open_untrusted(stage, e) < 0 || display_create(&stage->display, &stage->x, stage->ends.native, e) < 0 ||
 	    display_wait_ready(stage->display, deadline_ms, e) < 0 || input_create(&stage->input, &stage->x, &input_ops, e) < 0)
 		return -1;
 	if (apps_create(&stage->apps, &stage->x, steal_fd(&stage->ends.init_fd), steal_fd(&stage->ends.proc_fd), stage->ends.apps_pid,

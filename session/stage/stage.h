@@ -12,6 +12,7 @@
 #include "apps/apps.h"
 #include "display/display.h"
 #include "input/input.h"
+#include "session/base/xsecurity.h"
 #include "session/journal/journal.h"
 #include "session/stage/connection.h"
 #include "session/stage/ends.h"
@@ -43,6 +44,8 @@ struct stage {
 	long epoch, episode;
 	json_t *apps_started;    /* what `launch` answered for each app of the spec */
 	struct xconn x;
+	struct xconn x_untrusted; /* among the apps that are not trusted; they may end it */
+	uint8_t untrusted_cookie[XSECURITY_COOKIE_LEN];
 	struct display *display;
 	struct input *input;
 	struct apps *apps;
