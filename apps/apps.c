@@ -132,6 +132,11 @@ void apps_destroy(struct apps *apps)
 		apps_free(apps);
 }
 
+struct access *apps_access(struct apps *apps)
+{
+	return &apps->access;
+}
+
 static const struct field launch_fields[] = {
 	{"app", FIELD_STRING, true, 1, 64, NULL, NULL, NULL, NULL, "name of the app in the image's catalogue"},
 	{"args", FIELD_STRINGS, false, 0, LIMIT_LAUNCH_ARGS, NULL, NULL, NULL, NULL,

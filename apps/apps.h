@@ -9,6 +9,7 @@
 #include "session/base/action.h"
 #include "session/base/xconn.h"
 
+struct access;
 struct apps;
 
 struct apps_ops {
@@ -35,6 +36,9 @@ void apps_destroy(struct apps *apps);
  * LIMIT_LAUNCH_MS), ERR_CANCELLED, ERR_GONE, those of xconn_reply.
  */
 int apps_launch(struct apps *apps, const char *name, const json_t *args, int64_t deadline_ms, json_t *result, struct err *e);
+
+/* What the apps say of their nodes and of the focus (access.h); lives as long as `apps`. */
+struct access *apps_access(struct apps *apps);
 
 /* Rows: windows wait_window focus_window close_window move_window resize_window launch exec. Home: struct apps *. */
 extern const struct action_row apps_rows[];

@@ -5,6 +5,7 @@
 #ifndef APPS_STATE_H
 #define APPS_STATE_H
 
+#include "apps/access.h"
 #include "apps/apps.h"
 #include "apps/catalogue.h"
 #include "apps/environment.h"
@@ -30,6 +31,11 @@ struct door_call {
 	struct init_launch launch;
 };
 
+struct access {
+	struct access_focus focus;
+	struct co_event changed;
+};
+
 struct apps {
 	struct xconn *x;
 	struct apps_ops ops;
@@ -39,6 +45,7 @@ struct apps {
 	struct spawner *spawner;
 	struct process *bus;
 	struct pipe_reader bus_address;
+	struct access access;
 	struct launched *launched;
 	struct door_call *calls;
 	struct xconn_listener listener;

@@ -85,6 +85,9 @@
 #define LIMIT_STDERR_TAIL_BYTES 1000          /* what is shown of the output of an app that failed */
 #define LIMIT_TITLE_BYTES 1024                /* one window title or class */
 #define LIMIT_WINDOWS 256                     /* windows in one list */
+#define LIMIT_NODE_ROLE_BYTES 48              /* an accessible node: its role */
+#define LIMIT_NODE_NAME_BYTES 512             /* its name; a description is as long */
+#define LIMIT_NODE_URL_BYTES 2048             /* address of the page that it is in */
 #define LIMIT_CONNECTIONS 1024                /* HTTP connections in all */
 #define LIMIT_LISTENERS 8                     /* places where the API is served */
 #define LIMIT_HOSTS 64                        /* names of hosts that the operator gives */
