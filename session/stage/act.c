@@ -50,7 +50,7 @@ static int run_row(struct act *act, const struct batch_step *step, json_t *resul
 		.deadline_ms = act->deadline_ms,
 		.acted_ms = act->stage->acted_ms,
 		.space = act->batch->space,
-		.native = act->stage->ends.native,
+		.native = act->stage->native,
 	};
 
 	int rc = step->row->run(&run, &act->e);
@@ -168,7 +168,7 @@ static void add_place(const struct act *act, json_t *reply, uint64_t frame)
 {
 	json_object_set_new(reply, "at", stage_at(act->stage, frame));
 	json_object_set_new(reply, "space", space_json(act->batch->space));
-	json_object_set_new(reply, "native", space_json(act->stage->ends.native));
+	json_object_set_new(reply, "native", space_json(act->stage->native));
 }
 
 /* A list in a dialect may end in a fault: what stands before it has been done. */
@@ -296,7 +296,7 @@ static int begin(struct act *act)
 
 static int read_batch(const struct stage *stage, const struct call *call, struct batch *batch, struct faults *faults)
 {
-	return batch_read(batch, call->body, call->body_len, stage->sets, stage->n_sets, stage->space, stage->ends.native, faults);
+	return batch_read(batch, call->body, call->body_len, stage->sets, stage->n_sets, stage->space, stage->native, faults);
 }
 
 /* A list takes many times the memory of its text: while a call waits it has the text alone, and is read again when its turn comes. */

@@ -118,7 +118,7 @@ static int check_act(const struct stage *stage, json_t *act, struct err *e)
 {
 	struct batch *batch = util_zalloc(sizeof(*batch));
 	struct faults faults = {.list = e, .max = 1};
-	int rc = batch_take(batch, json_incref(act), stage->sets, stage->n_sets, stage->space, stage->ends.native, &faults);
+	int rc = batch_take(batch, json_incref(act), stage->sets, stage->n_sets, stage->space, stage->native, &faults);
 
 	if (rc == 0)
 		batch_free(batch);
@@ -155,7 +155,7 @@ static json_t *result_of(const struct call *call, const struct err *e)
 static void answer_fault(const struct stage *stage, struct call *call, struct computer *computer)
 {
 	json_auto_t *reply = json_pack("{s:b,s:i,s:[O],s:o,s:o,s:o}", "ok", 0, "done", 0, "results", computer->fault, "at", stage_at(stage, 0), "space",
-	                               space_json(stage->space), "native", space_json(stage->ends.native));
+	                               space_json(stage->space), "native", space_json(stage->native));
 
 	call->counts = json_pack("{s:b,s:{}}", "ok", 0, "actions");
 	call_reply_json(call, 200, NULL, reply);
@@ -211,7 +211,7 @@ static int begin(const struct call *call, struct computer *computer, struct err 
 
 void computer_call(struct stage *stage, struct call *call)
 {
-	struct computer computer = {.stage = stage, .place = {stage->space, stage->ends.native}};
+	struct computer computer = {.stage = stage, .place = {stage->space, stage->native}};
 	struct err e;
 
 	if (begin(call, &computer, &e) < 0) {

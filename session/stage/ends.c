@@ -49,7 +49,7 @@ static int start(struct ends *ends, const struct stage_label *label, struct err 
 	memcpy(ends->session, label->session, sizeof(ends->session));
 	memcpy(ends->cookie, label->cookie, sizeof(ends->cookie));
 	ends->has_cookie = true;
-	ends->native = (struct space){label->width_px, label->height_px};
+	ends->maximum = (struct space){label->width_px, label->height_px};
 	ends->apps_pid = label->apps_pid;
 	return 0;
 }

@@ -13,7 +13,7 @@ struct ends {
 	char display[16]; /* ":0" */
 	uint8_t cookie[COOKIE_LEN];
 	bool has_cookie;
-	struct space native;
+	struct space maximum; /* of the display: the size that its X server started with */
 	int apps_pid;
 	int init_fd, proc_fd, journal_fd, session_json_fd, pictures_fd; /* -1 once somebody has taken them */
 	int freeze_fd, frozen_fd; /* the switch that freezes the app jail, and where it says that it stands still; -1 where there is none */

@@ -65,8 +65,8 @@ static int take_picture(struct stage *stage, const struct call *call, uint64_t f
 	struct display_picture picture;
 	int rc = -1;
 
-	if (batch_read(batch, call->body, call->body_len, stage->sets, stage->n_sets, stage->space, stage->ends.native, &faults) == 0) {
-		struct display_request request = display_request_read(batch->observe, batch->space, stage->ends.native);
+	if (batch_read(batch, call->body, call->body_len, stage->sets, stage->n_sets, stage->space, stage->native, &faults) == 0) {
+		struct display_request request = display_request_read(batch->observe, batch->space, stage->native);
 
 		rc = display_picture(stage->display, &request, &picture, NULL);
 		region = display_request_region(&request);

@@ -127,7 +127,7 @@ static json_t *headers_of(const struct stage *stage, const json_t *fields, const
 	json_object_set_new(headers, "Glovebox-At", json_sprintf("frame=%llu, epoch=%ld, episode=%ld", (unsigned long long)picture->frame,
 	                                                         stage->epoch, stage->episode));
 	json_object_set_new(headers, "Glovebox-Space", json_sprintf("%dx%d", stage->space.width_px, stage->space.height_px));
-	json_object_set_new(headers, "Glovebox-Native", json_sprintf("%dx%d", stage->ends.native.width_px, stage->ends.native.height_px));
+	json_object_set_new(headers, "Glovebox-Native", json_sprintf("%dx%d", stage->native.width_px, stage->native.height_px));
 	json_object_set_new(headers, "Glovebox-Size", json_sprintf("%dx%d", picture->width, picture->height));
 	if (picture->fell_back)
 		json_object_set_new(headers, "Glovebox-Fallback", fallback_of(picture));
@@ -141,7 +141,7 @@ static json_t *headers_of(const struct stage *stage, const json_t *fields, const
 void looks_call(struct stage *stage, struct call *call)
 {
 	json_auto_t *fields = NULL;
-	const struct bounds bounds = {stage->space, stage->ends.native};
+	const struct bounds bounds = {stage->space, stage->native};
 	struct display_picture picture;
 	struct display_request request;
 	struct err e;
@@ -150,7 +150,7 @@ void looks_call(struct stage *stage, struct call *call)
 		call_refuse(call, &e);
 		return;
 	}
-	request = display_request_read(fields, stage->space, stage->ends.native);
+	request = display_request_read(fields, stage->space, stage->native);
 	if (display_picture(stage->display, &request, &picture, &e) < 0) {
 		call_refuse(call, &e);
 		return;

@@ -27,7 +27,7 @@ static int settle(struct stage *stage, const struct observe *ask, json_t *observ
 		.quiet_ms = (int)form_int(ask->wanted, "quiet_ms", DISPLAY_QUIET_MS),
 		.since_ms = stage->acted_ms,
 		.masks = masks,
-		.n_masks = read_masks(ask, stage->ends.native, masks),
+		.n_masks = read_masks(ask, stage->native, masks),
 	};
 	int64_t start_ms = util_now_ms();
 	int64_t until_ms = MIN(ask->deadline_ms, start_ms + form_int(ask->wanted, "timeout_ms", DISPLAY_SETTLE_MS));
@@ -41,7 +41,7 @@ static int settle(struct stage *stage, const struct observe *ask, json_t *observ
 
 static int add_picture(struct stage *stage, const struct observe *ask, json_t *observation, uint64_t *frame, struct err *e)
 {
-	struct display_request request = display_request_read(ask->wanted, ask->space, stage->ends.native);
+	struct display_request request = display_request_read(ask->wanted, ask->space, stage->native);
 	struct display_picture picture;
 	json_t *object;
 	int rc;
@@ -67,7 +67,7 @@ static json_t *changed(const struct stage *stage, const struct observe *ask)
 	for (size_t i = 0; i < n; i++) {
 		struct rect *r = &list[i];
 
-		space_cover_rect(stage->ends.native, ask->space, r);
+		space_cover_rect(stage->native, ask->space, r);
 		json_array_append_new(changes, json_pack("{s:i,s:i,s:i,s:i}", "x", r->x, "y", r->y, "width", r->width, "height", r->height));
 	}
 	return changes;
@@ -77,7 +77,7 @@ int observe_run(struct stage *stage, const struct observe *ask, json_t **out, ui
 {
 	bool inline_picture = ask->with_picture || strcmp(form_string(ask->wanted, "picture", "inline"), "inline") == 0;
 	json_t *observation = json_pack("{s:b,s:i,s:[],s:o,s:o}", "settled", 0, "elapsed_ms", 0, "changed", "native",
-	                                space_json(stage->ends.native), "space", space_json(ask->space));
+	                                space_json(stage->native), "space", space_json(ask->space));
 	int rc = settle(stage, ask, observation, e);
 
 	*frame = display_frame(stage->display);

@@ -68,7 +68,7 @@ static int add(struct stage *stage, const struct display_parts *parts, struct er
 {
 	struct recording *recording = &stage->recording;
 	struct picture_part list[LIMIT_CHANGED];
-	const struct picture picture = {.frame = parts->frame, .size = stage->ends.native, .is_key = parts->whole, .parts = list, .n_parts = parts->n};
+	const struct picture picture = {.frame = parts->frame, .size = stage->native, .is_key = parts->whole, .parts = list, .n_parts = parts->n};
 	char digest[CHAIN_HEX_SIZE];
 
 	for (size_t i = 0; i < parts->n; i++)

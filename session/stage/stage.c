@@ -47,7 +47,7 @@ struct stage *stage_create(struct loop *loop, struct ends *ends)
 {
 	struct stage *stage = util_zalloc(sizeof(*stage));
 
-	*stage = (struct stage){.loop = loop, .ends = *ends, .space = ends->native, .epoch = 1, .episode = 1, .keep_text = true};
+	*stage = (struct stage){.loop = loop, .ends = *ends, .native = ends->maximum, .space = ends->maximum, .epoch = 1, .episode = 1, .keep_text = true};
 	stage->apps_started = json_array();
 	stage->records = records_create();
 	stage->readers = (struct readers){.heartbeat_ms = LIMIT_EVENT_HEARTBEAT_MS, .patience_ms = LIMIT_SEND_MS};
@@ -137,7 +137,7 @@ static json_t *start_fields(const struct stage *stage)
 {
 	return json_pack("{s:s,s:i,s:i,s:s,s:O*,s:O*,s:o,s:o,s:s,s:o}", "session", stage->ends.session, "epoch", (int)stage->epoch, "episode",
 	                 (int)stage->episode, "version", GLOVEBOX_VERSION, "image", json_object_get(stage->image, "name"), "image_hash",
-	                 json_object_get(stage->image, "hash"), "native", space_json(stage->ends.native), "space", space_json(stage->space),
+	                 json_object_get(stage->image, "hash"), "native", space_json(stage->native), "space", space_json(stage->space),
 	                 "guard", stage->guard.last ? "last" : "off", "spec", spec_to_keep(stage->spec));
 }
 
@@ -243,7 +243,8 @@ static int open_parts(struct stage *stage, struct err *e)
 		.init_gone = on_init_gone, .arg = stage, .exec_ms = form_int(json_object_get(stage->spec, "limits"), "exec_ms", 0)};
 	const struct input_ops input_ops = {.look = look, .wait_quiet = wait_quiet, .changed = changed, .arg = stage};
 
-	if (open_display(stage, deadline_ms, e) < 0 || open_untrusted(stage, e) < 0 || display_create(&stage->display, &stage->x, stage->ends.native, e) < 0 ||
+	if (open_display(stage, deadline_ms, e) < 0 || open_untrusted(stage, e) < 0 ||
+	    display_create(&stage->display, &stage->x, stage->native, e) < 0 ||
 	    display_wait_ready(stage->display, deadline_ms, e) < 0 || input_create(&stage->input, &stage->x, &input_ops, e) < 0)
 		return -1;
 	if (apps_create(&stage->apps, &stage->x, steal_fd(&stage->ends.init_fd), steal_fd(&stage->ends.proc_fd), stage->ends.apps_pid,
@@ -370,7 +371,7 @@ static const char *state_name(const struct stage *stage)
 json_t *stage_describe(const struct stage *stage)
 {
 	json_t *held = stage->input ? input_held(stage->input) : json_pack("{s:[],s:[]}", "keys", "buttons");
-	json_t *state = json_pack("{s:s,s:o,s:o,s:o,s:o,s:O}", "state", state_name(stage), "display", space_json(stage->ends.native),
+	json_t *state = json_pack("{s:s,s:o,s:o,s:o,s:o,s:O}", "state", state_name(stage), "display", space_json(stage->native),
 	                          "space", space_json(stage->space), "at", stage_at(stage, 0), "held", held, "apps",
 	                          stage->apps_started);
 

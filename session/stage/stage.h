@@ -38,6 +38,7 @@ struct stage {
 	struct connections *connections;
 	struct journal *journal;
 	json_t *spec, *image;
+	struct space native;     /* of the display, now */
 	struct space space;      /* of the session */
 	bool keep_text;          /* the journal keeps typed text */
 	struct recording recording; /* its pictures */

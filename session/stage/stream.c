@@ -43,13 +43,13 @@ static int read_interval(const char *text, int64_t *interval_ms, struct err *e)
 static int read_query(const struct stage *stage, const json_t *query, struct display_request *request, int64_t *interval_ms, struct err *e)
 {
 	json_auto_t *rest = query ? json_copy((json_t *)(uintptr_t)query) : json_object();
-	const struct bounds bounds = {stage->space, stage->ends.native};
+	const struct bounds bounds = {stage->space, stage->native};
 	json_auto_t *fields = NULL;
 
 	json_object_del(rest, "max_fps");
 	if (read_interval(form_string(query, "max_fps", MAX_FPS), interval_ms, e) < 0 || looks_read(rest, &bounds, &fields, e) < 0)
 		return -1;
-	*request = display_request_read(fields, stage->space, stage->ends.native);
+	*request = display_request_read(fields, stage->space, stage->native);
 	return 0;
 }
 
@@ -59,7 +59,7 @@ static char *head_of(const struct following *f, const struct display_parts *part
 {
 	const struct display_request *request = &f->follower.request;
 	json_auto_t *head = json_pack("{s:o,s:o,s:o,s:i,s:i,s:b}", "at", stage_at(f->stage, parts->frame), "space", space_json(f->stage->space),
-	                              "native", space_json(f->stage->ends.native), "width", request->out_width, "height", request->out_height,
+	                              "native", space_json(f->stage->native), "width", request->out_width, "height", request->out_height,
 	                              "whole", parts->whole);
 	size_t len;
 	char *text = json_text(head, &len);

@@ -472,7 +472,7 @@ static void look_while_it_waits(void *arg)
 static void test_a_call_that_waits_is_small(void **state)
 {
 	struct loop *loop = loop_create(NULL);
-	struct stage stage = {.loop = loop, .state = STAGE_IS_READY, .space = native, .ends.native = native, .n_sets = 1,
+	struct stage stage = {.loop = loop, .state = STAGE_IS_READY, .space = native, .native = native, .n_sets = 1,
 	                      .sets[0] = {poke_rows, ARRAY_LEN(poke_rows), (void *)(uintptr_t)poke_fields}};
 	char *body = util_alloc(64 + 64 * (size_t)LIMIT_ACTIONS), *at = body + sprintf(body, "{\"check_only\":false,\"actions\":[");
 	struct call call = {.name = "act", .token = "t", .request_id = "r", .body = body};

@@ -47,7 +47,7 @@ static void stage_process(int listen_fd, struct ends *ends)
 
 static void start_stage(struct rig *rig, int init_fd, off_t journal_bytes, off_t pictures_bytes)
 {
-	struct ends ends = {.session = "sabcdefghijklmno", .native = {RIG_WIDTH, RIG_HEIGHT}, .apps_pid = getpid(), .init_fd = init_fd,
+	struct ends ends = {.session = "sabcdefghijklmno", .maximum = {RIG_WIDTH, RIG_HEIGHT}, .apps_pid = getpid(), .init_fd = init_fd,
 	                    .freeze_fd = -1, .frozen_fd = -1};
 	int listen_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
