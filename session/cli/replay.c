@@ -26,6 +26,7 @@ static const struct arg_option replay_options[] = {
 	{"clock", 0, NULL, false, "compare the clock of the panel, too"},
 	{"env", 0, "NAME[=VALUE]", true, "a value of the environment, which journals do not keep; without = it is left out"},
 	{"stdin", 0, "CALL.ACTION=FILE", true, "input of a command, which journals do not keep"},
+	{"text", 0, "CALL.ACTION=FILE", true, "what was typed where the journal has its length alone, such as a password"},
 	{"spec", 0, "FILE", false, "members that go over the recorded spec (JSON)"},
 	{"any-image", 0, NULL, false, "take the image of that name even if it is another one now"},
 	{"broken", 0, NULL, false, "replay what is good of a journal that was changed or damaged"},
@@ -54,22 +55,32 @@ static int read_env(struct replay *replay, struct err *e)
 	return 0;
 }
 
-static int read_stdins(struct replay *replay, struct err *e)
+/* Texts that are given for an action each, in files: those of one option. */
+static int read_texts(const struct args *args, const char *option, json_t *texts, struct err *e)
 {
 	const char *pair;
 	size_t at = 0;
 
-	while ((pair = args_next(&replay->cli->args, "stdin", &at))) {
+	while ((pair = args_next(args, option, &at))) {
 		auto_free char *place = NULL, *text = NULL;
 		const char *file;
 		size_t len;
 
-		if (cli_read_pair(pair, "stdin", &place, &file, e) < 0 || cli_read_file(file, LIMIT_BODY_BYTES, &text, &len, e) < 0)
+		if (cli_read_pair(pair, option, &place, &file, e) < 0 || cli_read_file(file, LIMIT_BODY_BYTES, &text, &len, e) < 0)
 			return -1;
-		if (json_object_set_new(replay->stdins, place, json_stringn(text, len)) < 0)
-			return err_set(e, ERR_BAD_REQUEST, NULL, "the input in %s is not UTF-8", file);
+		if (json_object_set_new(texts, place, json_stringn(text, len)) < 0)
+			return err_set(e, ERR_BAD_REQUEST, NULL, "what is in %s is not UTF-8", file);
 	}
 	return 0;
+}
+
+static int read_given(struct replay *replay, struct err *e)
+{
+	const struct args *args = &replay->cli->args;
+
+	if (read_env(replay, e) < 0 || read_texts(args, "stdin", replay->stdins, e) < 0)
+		return -1;
+	return read_texts(args, "text", replay->texts, e);
 }
 
 static int read_share(const struct args *args, double *share, struct err *e)
@@ -238,7 +249,7 @@ static int make_output(const struct replay *replay, const char *folder, struct e
 /* Everything that can be known before the server is asked. */
 static int prepare(struct replay *replay, struct err *e)
 {
-	const struct plan_given given = {.env = replay->env, .stdins = replay->stdins};
+	const struct plan_given given = {.env = replay->env, .stdins = replay->stdins, .texts = replay->texts};
 	const struct args *args = &replay->cli->args;
 	const char *folder = args_get(args, "output");
 
@@ -470,12 +481,12 @@ static int open_journal(struct replay *replay)
 
 static int run_replay(struct cli *cli)
 {
-	struct replay replay = {.cli = cli, .env = json_object(), .stdins = json_object(), .name = cli_last_part(cli->args.words[0])};
+	struct replay replay = {.cli = cli, .env = json_object(), .stdins = json_object(), .texts = json_object(), .name = cli_last_part(cli->args.words[0])};
 	struct err e = {0};
 	int status;
 
 	report_init(&replay.report);
-	if (read_numbers(&replay, &e) < 0 || read_env(&replay, &e) < 0 || read_stdins(&replay, &e) < 0) {
+	if (read_numbers(&replay, &e) < 0 || read_given(&replay, &e) < 0) {
 		status = cli_fail(cli, CLI_USAGE, &e);
 	} else {
 		status = play_begin(&replay.play, cli);

@@ -10,7 +10,7 @@ struct replay {
 	struct cli *cli;
 	struct play play;
 	char *name;       /* of the journal, for reports */
-	json_t *env, *stdins, *ignore;
+	json_t *env, *stdins, *texts, *ignore;
 	struct reader *reader;
 	struct plan plan;
 	struct player_options options;

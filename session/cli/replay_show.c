@@ -136,6 +136,7 @@ void replay_free(struct replay *replay)
 	reader_close(replay->reader);
 	json_decref(replay->env);
 	json_decref(replay->stdins);
+	json_decref(replay->texts);
 	json_decref(replay->ignore);
 	free(replay->name);
 	free(replay->etag);

@@ -54,7 +54,7 @@ static json_t *add_picture(struct trajectory *t, uint64_t number, const char *st
 /* Success and what else the result says. */
 static json_t *info_of(const struct reader_call *call, const struct reader_action *action)
 {
-	static const char *const members[] = {"ok", "error", "elapsed_ms"};
+	static const char *const members[] = {"ok", "error", "elapsed_ms", "node", "node_to"};
 	json_t *info = json_pack("{s:s}", "request", call->request);
 
 	for (size_t i = 0; i < ARRAY_LEN(members); i++)

@@ -5,7 +5,7 @@
 #include "session/base/space.h"
 #include "session/base/util.h"
 #include "session/replay/export.h"
-#include "session/replay/plan.h"
+#include "session/replay/title.h"
 
 static void set(json_t *object, const char *name, json_t *value)
 {
@@ -90,9 +90,9 @@ static json_t *begin(const struct journey *journey, size_t call_index, const cha
 
 static void add_action(struct journey *journey, size_t call_index, const struct reader_action *action)
 {
-	static const char *const of_result[] = {"ok", "error", "elapsed_ms"};
+	static const char *const of_result[] = {"ok", "error", "elapsed_ms", "node", "node_to", "node_reason"};
 	json_t *step = begin(journey, call_index, "action", action->intent);
-	auto_free char *title = plan_title(action->action);
+	auto_free char *title = title_action(action->action, action->result);
 
 	set(step, "title", json_string(title));
 	set(step, "action", json_incref((json_t *)(uintptr_t)action->action));

@@ -7,6 +7,7 @@
 
 #include "session/base/limits.h"
 #include "session/base/util.h"
+#include "session/replay/title.h"
 
 /* Numbers and truths of `from`, those with these names. */
 static void take_values(const json_t *from, const char *const *names, size_t n, json_t *to)
@@ -17,6 +18,12 @@ static void take_values(const json_t *from, const char *const *names, size_t n, 
 		if (json_is_integer(value) || json_is_boolean(value))
 			json_object_set(to, names[i], value);
 	}
+}
+
+/* Is `name` of this action something that the journal has the length of alone? */
+static bool is_hidden(const json_t *action, const char *name)
+{
+	return json_is_object(json_object_get(action, name)) && json_object_get(json_object_get(action, name), "bytes");
 }
 
 static bool is_about_place(const json_t *action)
@@ -41,13 +48,10 @@ json_t *plan_result(const json_t *action, const json_t *result)
 	take_values(result, always, ARRAY_LEN(always), out);
 	if (is_about_place(action))
 		take_values(result, place, ARRAY_LEN(place), out);
+	/* What is given in place of a text that was not recorded may be of another length. */
+	if (is_hidden(action, "text"))
+		json_object_del(out, "delivered");
 	return out;
-}
-
-/* Is `name` of this action something that the journal has the length of alone? */
-static bool is_hidden(const json_t *action, const char *name)
-{
-	return json_is_object(json_object_get(action, name)) && json_object_get(json_object_get(action, name), "bytes");
 }
 
 /* The values of an exec's environment, of which the journal has the names. */
@@ -77,75 +81,56 @@ static int fill_env(json_t *action, const char *name, const struct plan_given *g
 	return 0;
 }
 
+/* Why a text was not recorded, and whether another recording would have it. */
+static int refuse_text(const json_t *hidden, const char *place, struct err *e)
+{
+	static const struct {
+		const char *why, *words, *else_words;
+	} rows[] = {
+		{"password", "into a password field, which journals never keep", ""},
+		{"unknown", "where it is not known whether it was a password",
+		 ", or record it again in a session with \"record\": {\"text\": \"always\"}"},
+		{"", "that were not recorded", ", or record it again in a session with \"record\": {\"text\": \"plain\"}"},
+	};
+	const char *why = form_string(hidden, "why", "");
+	size_t row = 0;
+
+	while (row + 1 < ARRAY_LEN(rows) && strcmp(rows[row].why, why) != 0)
+		row++;
+	return err_set(e, ERR_BAD_REQUEST, NULL, "action %s (CALL.ACTION) typed %jd bytes %s: give them with --text %s=FILE%s", place,
+	               (intmax_t)json_integer_value(json_object_get(hidden, "bytes")), rows[row].words, place, rows[row].else_words);
+}
+
+/* What was typed, as text or as keys, where the journal does not have it. */
+static int fill_typed(json_t *action, const char *name, const struct plan_given *given, const char *place, struct err *e)
+{
+	const json_t *hidden = json_object_get(action, name);
+	json_t *text = json_object_get(given->texts, place);
+	size_t len = json_string_length(text), recorded;
+
+	if (!is_hidden(action, name))
+		return 0;
+	if (!text)
+		return refuse_text(hidden, place, e);
+	/* A file that an editor wrote has one more newline. */
+	recorded = (size_t)json_integer_value(json_object_get(hidden, "bytes"));
+	len -= len == recorded + 1 && json_string_value(text)[len - 1] == '\n';
+	return json_object_set_new(action, name, json_stringn(json_string_value(text), len));
+}
+
 static int fill_action(json_t *action, const struct plan_given *given, size_t call, size_t index, struct err *e)
 {
 	auto_free char *place = util_printf("%zu.%zu", call, index);
 	json_t *input = json_object_get(given->stdins, place);
 
-	if (is_hidden(action, "text"))
-		return err_set(e, ERR_BAD_REQUEST, NULL, "call %zu typed %jd bytes that were not recorded: record it again in a session with \"record\": {\"text\": \"plain\"}",
-		               call, (intmax_t)json_integer_value(json_object_get(json_object_get(action, "text"), "bytes")));
+	if (fill_typed(action, "text", given, place, e) < 0 || fill_typed(action, "keys", given, place, e) < 0)
+		return -1;
 	if (is_hidden(action, "stdin") && !input)
 		return err_set(e, ERR_BAD_REQUEST, NULL, "call %zu gave a command %jd bytes of input, and journals do not keep input: give it with --stdin %s=FILE",
 		               call, (intmax_t)json_integer_value(json_object_get(json_object_get(action, "stdin"), "bytes")), place);
 	if (input && json_object_get(action, "stdin"))
 		json_object_set(action, "stdin", input);
 	return json_is_array(json_object_get(action, "env")) ? fill_env(action, "env", given, call, e) : 0;
-}
-
-/* "hello world", quoted and bounded, or numbers bare. */
-static void add_value(char *title, size_t size, const char *name, const json_t *value)
-{
-	size_t used = strlen(title);
-	auto_free char *text = json_is_string(value) ? NULL : json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
-	char quoted[72];
-
-	if (used + 2 >= size)
-		return;
-	if (json_is_string(value))
-		err_quote(quoted, sizeof(quoted), json_string_value(value), json_string_length(value));
-	else
-		(void)snprintf(quoted, sizeof(quoted), "%.60s", text ? text : "");
-	(void)snprintf(title + used, size - used, " %s%s%s", name, *name ? "=" : "", quoted);
-}
-
-char *plan_title(const json_t *action)
-{
-	static const char *const bare[] = {"text", "keys", "app", "argv", "title"};
-	const json_t *x = json_object_get(action, "x"), *y = json_object_get(action, "y");
-	char title[PLAN_TITLE_MAX], name[40];
-	const char *key;
-	json_t *value;
-
-	err_quote(name, sizeof(name), form_string(action, "action", "?"), strlen(form_string(action, "action", "?")));
-	(void)snprintf(title, sizeof(title), "%.*s", (int)strlen(name) - 2, name + 1);
-	if (json_is_integer(x) && json_is_integer(y))
-		(void)snprintf(title + strlen(title), sizeof(title) - strlen(title), " %jd, %jd", (intmax_t)json_integer_value(x),
-		               (intmax_t)json_integer_value(y));
-	json_object_foreach((json_t *)(uintptr_t)action, key, value) {
-		bool is_bare = false;
-
-		for (size_t i = 0; i < ARRAY_LEN(bare); i++)
-			is_bare |= strcmp(bare[i], key) == 0;
-		if (strcmp(key, "action") != 0 && strcmp(key, "x") != 0 && strcmp(key, "y") != 0)
-			add_value(title, sizeof(title), is_bare ? "" : key, value);
-	}
-	title[util_utf8_prefix(title, strlen(title))] = '\0';
-	return util_strdup(title);
-}
-
-/* All actions of a call, on one line. */
-static char *call_title(const struct reader_call *call)
-{
-	char title[PLAN_TITLE_MAX] = "";
-
-	for (size_t i = 0; i < call->n_actions && strlen(title) + 8 < sizeof(title); i++) {
-		auto_free char *one = plan_title(call->actions[i].action);
-
-		(void)snprintf(title + strlen(title), sizeof(title) - strlen(title), "%s%s", i ? "; " : "", one);
-	}
-	title[util_utf8_prefix(title, strlen(title))] = '\0';
-	return util_strdup(*title ? title : "look");
 }
 
 /* 0x0 for what is no size of a screen. */
@@ -207,7 +192,7 @@ static int make_body(const struct plan *plan, struct plan_step *step, const stru
 		json_array_append_new(actions, action);
 		if (fill_action(action, given, number, i + 1, e) < 0)
 			return -1;
-		json_array_append_new(step->expected, plan_result(action, call->actions[i].result));
+		json_array_append_new(step->expected, plan_result(call->actions[i].action, call->actions[i].result));
 		add_points(action, read_space(json_object_get(line, "space")), plan->native, step->points);
 	}
 	for (size_t i = 0; i < ARRAY_LEN(kept); i++) {
@@ -287,7 +272,7 @@ static int make_step(const struct reader *reader, struct plan *plan, size_t inde
 	struct plan_step *step = &plan->steps[index];
 	const struct reader_call *call = reader_call(reader, index);
 
-	*step = (struct plan_step){.call = call, .expected = json_array(), .points = json_array(), .masks = json_array(), .title = call_title(call),
+	*step = (struct plan_step){.call = call, .expected = json_array(), .points = json_array(), .masks = json_array(), .title = title_call(call),
 	                           .unfinished = is_unfinished(call)};
 	plan->n_steps++;
 	choose_pictures(reader, step, index > 0 ? reader_call(reader, index - 1) : NULL);

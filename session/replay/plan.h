@@ -19,7 +19,7 @@ struct plan_step {
 	json_t *expected;  /* a list: of each action what its result said and a replay compares */
 	json_t *points;    /* a list of {"x","y"}: native pixels that its actions aim at, in order */
 	json_t *masks;     /* a list of rectangles in native pixels: its observe did not count them, nor the one before it */
-	char *title;       /* what it does, on one line, at most PLAN_TITLE_MAX bytes */
+	char *title;       /* what it does, on one line, at most TITLE_MAX bytes */
 	uint64_t before;   /* the picture that must be there before it; 0: none */
 	uint64_t after;    /* and afterwards; 0: none */
 	bool before_sure;  /* the screen was at rest then, so that it must come to this again */
@@ -28,7 +28,6 @@ struct plan_step {
 	bool unfinished;   /* the recording does not say how it ended: its last action may have happened */
 };
 
-#define PLAN_TITLE_MAX 200
 #define PLAN_REST_MS 1000 /* nobody acted for so long: the screen was at rest */
 
 struct plan {
@@ -43,6 +42,7 @@ struct plan {
 struct plan_given {
 	const json_t *env;   /* {"NAME": "VALUE", or null for none of it} */
 	const json_t *stdins; /* {"CALL.ACTION": "TEXT"}, both from 1 */
+	const json_t *texts;  /* the same, of what was typed */
 };
 
 /*
@@ -58,8 +58,5 @@ void plan_finish(struct plan *plan); /* zeroed memory is fine */
  * move_window, resize_window): a window that has just come may still be moved. The caller's reference.
  */
 json_t *plan_result(const json_t *action, const json_t *result);
-
-/* An action on one line: `click 10, 20`, `type "Hello"`; bounded. The caller's. */
-char *plan_title(const json_t *action);
 
 #endif

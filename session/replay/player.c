@@ -10,6 +10,7 @@
 #include "session/base/limits.h"
 #include "session/base/util.h"
 #include "session/replay/compare.h"
+#include "session/replay/title.h"
 #include "session/replay/watch.h"
 
 #define LOOK_MS 40     /* between two looks while it waits */
@@ -326,7 +327,7 @@ static void check_result(const struct step *step, size_t index, const json_t *ex
 	const struct reader_call *call = step->plan->call;
 	json_auto_t *actual = answered ? plan_result(call->actions[index].action, answered) : NULL;
 	json_auto_t *then = short_json(expected), *now = short_json(actual);
-	auto_free char *title = plan_title(call->actions[index].action);
+	auto_free char *title = title_action(call->actions[index].action, call->actions[index].result);
 	bool same = actual && json_equal(expected, actual);
 
 	json_array_append_new(results, json_pack("{s:s,s:O,s:O?,s:b}", "action", title, "expected", expected, "actual", actual, "same", same));

@@ -11,6 +11,7 @@
 
 #include "replay_make.h"
 #include "session/replay/player.h"
+#include "session/replay/title.h"
 
 #define WIDTH 64
 #define HEIGHT 48
@@ -417,7 +418,13 @@ static void test_what_cannot_be_replayed(void **state)
 	assert_refused(spec, NULL, "this journal has no calls: there is nothing to replay");
 	assert_refused("", click, "this journal does not say what its session was: its line start has no spec, and there is no session.json");
 	assert_refused(spec, "{\"action\":\"type\",\"text\":{\"bytes\":7}}",
-	               "call 1 typed 7 bytes that were not recorded: record it again in a session with \"record\": {\"text\": \"plain\"}");
+	               "action 1.1 (CALL.ACTION) typed 7 bytes that were not recorded: give them with --text 1.1=FILE, or record it again in a session with "
+	               "\"record\": {\"text\": \"plain\"}");
+	assert_refused(spec, "{\"action\":\"type\",\"text\":{\"bytes\":7,\"why\":\"unknown\"}}",
+	               "action 1.1 (CALL.ACTION) typed 7 bytes where it is not known whether it was a password: give them with --text 1.1=FILE, or record it "
+	               "again in a session with \"record\": {\"text\": \"always\"}");
+	assert_refused(spec, "{\"action\":\"key\",\"keys\":{\"bytes\":1,\"why\":\"password\"}}",
+	               "action 1.1 (CALL.ACTION) typed 1 bytes into a password field, which journals never keep: give them with --text 1.1=FILE");
 	assert_refused(spec, "{\"action\":\"exec\",\"argv\":[\"cat\"],\"stdin\":{\"bytes\":7}}",
 	               "call 1 gave a command 7 bytes of input, and journals do not keep input: give it with --stdin 1.1=FILE");
 	assert_refused(spec, "{\"action\":\"exec\",\"argv\":[\"cat\"],\"env\":[\"A\"]}",
@@ -450,12 +457,73 @@ static void test_what_is_given(void **state)
 	reader_close(reader);
 }
 
+/* A password that is given goes out as it is in its file, but for the newline of an editor; how long it is does not count. */
+static void test_texts_that_are_given(void **state)
+{
+	static const struct {
+		const char *given, *typed;
+	} rows[] = {{"secret7\n", "secret7"}, {"longer secret\n", "longer secret\n"}, {"secret7", "secret7"}, {"", ""}};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		json_auto_t *texts = json_pack("{s:s}", "2.1", rows[i].given);
+		const struct plan_given given = {.texts = texts};
+		struct reader *reader = make_recording("{\"action\":\"type\",\"text\":{\"bytes\":7,\"why\":\"password\"}}", "\"ok\":true,\"delivered\":7");
+		const json_t *action;
+		struct plan plan;
+		struct err e = {0};
+
+		assert_int_equal(plan_make(reader, &given, false, &plan, &e), 0);
+		action = json_array_get(json_object_get(plan.steps[1].body, "actions"), 0);
+		assert_string_equal(json_string_value(json_object_get(action, "text")), rows[i].typed);
+		assert_null(json_object_get(json_array_get(plan.steps[1].expected, 0), "delivered"));
+		assert_string_equal(plan.steps[1].title, "type 7 bytes, not recorded");
+		plan_finish(&plan);
+		reader_close(reader);
+	}
+}
+
+static void assert_title(const char *action, const char *result, const char *wanted)
+{
+	json_auto_t *asked = json_loads(action, 0, NULL), *told = json_loads(result, 0, NULL);
+	auto_free char *title = title_action(asked, told);
+
+	assert_string_equal(title, wanted);
+	assert_true(strlen(title) < TITLE_MAX && util_utf8_valid(title, strlen(title)));
+}
+
+static void test_titles(void **state)
+{
+	static const char drag[] = "{\"action\":\"drag\",\"path\":[[1,2],[3,4]]}";
+	auto_free char *long_name = util_zalloc(1001), *long_node = NULL, *long_title = NULL;
+
+	(void)state;
+	assert_title(click, "{}", "click 10, 20");
+	assert_title(click, "{\"node\":null,\"node_reason\":\"late\"}", "click 10, 20");
+	assert_title(click, "{\"node\":{\"role\":\"push button\",\"name\":\"Sign in\"}}", "click push button \"Sign in\" at 10, 20");
+	assert_title(click, "{\"node\":{\"role\":\"panel\"}}", "click panel at 10, 20");
+	assert_title("{\"action\":\"click\",\"x\":1,\"y\":2,\"count\":2}", "{\"node\":{\"role\":\"link\",\"name\":\"a\\nb\\u001b[0m\"}}",
+	             "click link \"a\\nb\\x1b[0m\" at 1, 2 count=2");
+	assert_title(drag, "{\"node\":{\"role\":\"icon\",\"name\":\"a\"},\"node_to\":{\"role\":\"list\"}}", "drag icon \"a\" to list path=[[1,2],[3,4]]");
+	assert_title("{\"action\":\"type\",\"text\":\"x\"}", "{\"node\":{\"role\":\"entry\",\"name\":\"Search\"}}", "type \"x\" into entry \"Search\"");
+	assert_title("{\"action\":\"key\",\"keys\":\"enter\"}", "{\"node\":{\"role\":\"entry\"}}", "key \"enter\" into entry");
+	/* However long a name is, and whatever a journal that somebody made has in its place. */
+	memset(long_name, 'x', 1000);
+	long_node = util_printf("{\"node\":{\"role\":\"%s\",\"name\":\"%s\"},\"node_to\":[1]}", long_name, long_name);
+	json_auto_t *asked = json_loads(drag, 0, NULL), *told = json_loads(long_node, 0, NULL);
+
+	long_title = title_action(asked, told);
+	assert_true(strlen(long_title) < TITLE_MAX && strncmp(long_title, "drag xxxx", 9) == 0);
+	assert_title(click, "{\"node\":{\"role\":7,\"name\":[]}}", "click ? at 10, 20");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_passes), cmocka_unit_test(test_stops_at_the_first_difference), cmocka_unit_test(test_does_not_click_on_another_screen),
 		cmocka_unit_test(test_results), cmocka_unit_test(test_accepts_pictures_alone), cmocka_unit_test(test_windows_are_mapped), cmocka_unit_test(test_masks_of_observations), cmocka_unit_test(test_regions_of_one_step),
 		cmocka_unit_test(test_server_gone), cmocka_unit_test(test_what_cannot_be_replayed), cmocka_unit_test(test_what_is_given),
+		cmocka_unit_test(test_texts_that_are_given), cmocka_unit_test(test_titles),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
