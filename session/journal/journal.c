@@ -193,13 +193,32 @@ bool journal_is_full(const struct journal *journal)
 	return journal->size >= LIMIT_JOURNAL_BYTES;
 }
 
-/* In place of a text: how long it is. */
-static void hide_text(json_t *action, const char *name)
+/* In place of a text: how long it is, and why that is all. */
+static void hide_text(json_t *action, const char *name, const char *why)
 {
 	const json_t *text = json_object_get(action, name);
 
 	if (json_is_string(text))
-		json_object_set_new(action, name, json_pack("{s:I}", "bytes", (json_int_t)json_string_length(text)));
+		json_object_set_new(action, name, json_pack("{s:I,s:s*}", "bytes", (json_int_t)json_string_length(text), "why", why));
+}
+
+/* The same of a chord, which may be a list: of one character, whatever it is called. */
+static void hide_keys(json_t *action, const char *why)
+{
+	if (json_object_get(action, "keys"))
+		json_object_set_new(action, "keys", json_pack("{s:i,s:s}", "bytes", 1, "why", why));
+}
+
+static void hide_typed(json_t *action, enum journal_text text)
+{
+	static const char *const reasons[] = {NULL, NULL, "password", "unknown"};
+	const char *why = reasons[text];
+
+	if (text == JOURNAL_TEXT_KEPT)
+		return;
+	hide_text(action, "text", why);
+	if (why)
+		hide_keys(action, why);
 }
 
 static void hide_values(json_t *action, const char *name)
@@ -216,16 +235,15 @@ static void hide_values(json_t *action, const char *name)
 	json_object_set_new(action, name, names);
 }
 
-json_t *journal_action(const json_t *action, bool keep_text)
+json_t *journal_action(const json_t *action, enum journal_text text)
 {
 	json_t *copy = json_copy((json_t *)(uintptr_t)action);
 
 	if (!copy)
 		DIE("no memory for a line of the journal");
 	hide_values(copy, "env");
-	hide_text(copy, "stdin");
-	if (!keep_text)
-		hide_text(copy, "text");
+	hide_text(copy, "stdin", NULL);
+	hide_typed(copy, text);
 	return copy;
 }
 

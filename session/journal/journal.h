@@ -48,11 +48,19 @@ bool journal_is_full(const struct journal *journal);
 /* Hands the lines so far to the disk now. */
 void journal_sync(struct journal *journal);
 
+/* What of a text that was typed is kept, and why no more. */
+enum journal_text {
+	JOURNAL_TEXT_KEPT,
+	JOURNAL_TEXT_HIDDEN,   /* its length alone: the session's spec, or the reader, wants it so */
+	JOURNAL_TEXT_PASSWORD, /* it went into a password field; keys are left out as well */
+	JOURNAL_TEXT_UNKNOWN,  /* nobody knows whether it did; keys are left out as well */
+};
+
 /*
  * An action as the journal keeps it: without values of the environment (names stay), with the length in place of standard input, and
- * of typed text unless it is kept. The caller's reference.
+ * of typed text unless it is kept: {"bytes":8}, and {"bytes":8,"why":"password"} or "unknown". The caller's reference.
  */
-json_t *journal_action(const json_t *action, bool keep_text);
+json_t *journal_action(const json_t *action, enum journal_text text);
 
 /* Writes session.json: `document` as indented text, handed to the disk. The descriptor stays the caller's. */
 int journal_write_session(int fd, const json_t *document, struct err *e);

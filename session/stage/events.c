@@ -63,7 +63,7 @@ void events_add(void *arg, const json_t *written)
 		return; /* it is for who reads the pictures */
 	json_object_del(line, "spec");
 	if (json_is_object(action))
-		json_object_set_new(line, "action", journal_action(action, false));
+		json_object_set_new(line, "action", journal_action(action, JOURNAL_TEXT_HIDDEN));
 	data = text_of(line);
 	*place = util_printf("id: %lld\nevent: %s\ndata: %s\n\n", (long long)events->last, json_string_value(json_object_get(line, "event")),
 	                     data);

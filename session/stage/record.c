@@ -66,7 +66,7 @@ int record_intent(struct stage *stage, const struct call *call, const struct bat
 {
 	const struct batch_step *step = &batch->steps[index];
 	json_t *fields = who_and_where(stage, call, index);
-	json_t *kept = journal_action(step->asked, stage->keep_text);
+	json_t *kept = journal_action(step->asked, stage->keep_text ? JOURNAL_TEXT_KEPT : JOURNAL_TEXT_HIDDEN);
 	json_t *action = json_pack("{s:s}", "action", step->row->name);
 
 	json_object_update_missing(action, kept);

@@ -129,7 +129,7 @@ static void on_init_gone(void *arg)
 /* The spec for the journal: of the environment only the names. */
 static json_t *spec_to_keep(const json_t *spec)
 {
-	return journal_action(spec, true);
+	return journal_action(spec, JOURNAL_TEXT_KEPT);
 }
 
 /* All that it takes to make such a session again. */

@@ -116,7 +116,7 @@ static void test_fields_do_not_replace(void **state)
 static void test_kept_and_left_out(void **state)
 {
 	json_t *action = json_pack("{s:s,s:s,s:{s:s},s:s}", "action", "exec", "text", "typed", "env", "PASSWORD", "hush", "stdin", "input");
-	json_t *kept = journal_action(action, true), *short_form = journal_action(action, false);
+	json_t *kept = journal_action(action, JOURNAL_TEXT_KEPT), *short_form = journal_action(action, JOURNAL_TEXT_HIDDEN);
 
 	(void)state;
 	assert_string_equal(json_string_value(json_object_get(kept, "text")), "typed");
@@ -131,6 +131,33 @@ static void test_kept_and_left_out(void **state)
 	json_decref(action);
 	json_decref(kept);
 	json_decref(short_form);
+}
+
+/* What was typed into a password field is in no form there, however it was typed. */
+static void test_typed_text(void **state)
+{
+	static const struct {
+		enum journal_text text;
+		const char *action, *kept;
+	} rows[] = {
+		{JOURNAL_TEXT_PASSWORD, "{\"action\":\"type\",\"text\":\"hush\"}", "{\"action\":\"type\",\"text\":{\"bytes\":4,\"why\":\"password\"}}"},
+		{JOURNAL_TEXT_UNKNOWN, "{\"action\":\"type\",\"text\":\"hush\"}", "{\"action\":\"type\",\"text\":{\"bytes\":4,\"why\":\"unknown\"}}"},
+		{JOURNAL_TEXT_HIDDEN, "{\"action\":\"type\",\"text\":\"hush\"}", "{\"action\":\"type\",\"text\":{\"bytes\":4}}"},
+		{JOURNAL_TEXT_PASSWORD, "{\"action\":\"key\",\"keys\":\"h\"}", "{\"action\":\"key\",\"keys\":{\"bytes\":1,\"why\":\"password\"}}"},
+		{JOURNAL_TEXT_UNKNOWN, "{\"action\":\"key\",\"keys\":[\"shift\",\"h\"]}", "{\"action\":\"key\",\"keys\":{\"bytes\":1,\"why\":\"unknown\"}}"},
+		{JOURNAL_TEXT_HIDDEN, "{\"action\":\"key\",\"keys\":\"h\"}", "{\"action\":\"key\",\"keys\":\"h\"}"},
+		/* What is hidden already stays so. */
+		{JOURNAL_TEXT_HIDDEN, "{\"action\":\"type\",\"text\":{\"bytes\":4,\"why\":\"password\"}}",
+		 "{\"action\":\"type\",\"text\":{\"bytes\":4,\"why\":\"password\"}}"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		json_auto_t *action = json_loads(rows[i].action, 0, NULL), *kept = journal_action(action, rows[i].text);
+		auto_free char *text = json_dumps(kept, JSON_COMPACT);
+
+		assert_string_equal(text, rows[i].kept);
+	}
 }
 
 static int n_told;
@@ -249,7 +276,7 @@ static void test_session_document(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_chain),     TEST(test_fields_do_not_replace), TEST(test_kept_and_left_out),
+		TEST(test_chain),     TEST(test_fields_do_not_replace), TEST(test_kept_and_left_out), TEST(test_typed_text),
 		TEST(test_full_disk), TEST(test_disk_full_to_the_byte), TEST(test_limit),
 		TEST(test_session_document),
 	};
