@@ -176,18 +176,39 @@ static const struct field exec_fields[] = {
 };
 
 /* What they say of what they did. */
-static const struct member windows_told[] = {{"windows", "Window[]", "the windows, top first"}};
+static const struct member windows_told[] = {
+	{"windows", "Window[]", "the windows, top first"},
+	{"popups", "Popup[]", "menus, tooltips and the like that are on the screen, top first"},
+	{"more", "boolean", "may there be more than these lists have room for?"},
+};
 #define WINDOW_STATES \
 	"=maximized maximized_width maximized_height minimized fullscreen shaded modal sticky above below attention[]"
+#define WINDOW_TYPES \
+	"=normal dialog utility toolbar splash menu dropdown_menu popup_menu combo tooltip notification drag dock desktop"
 #define WINDOW_TOLD {"window", "count", "its id"}
-#define OF_WINDOW(at) \
-	{"title" at, "string", "its title"}, {"class" at, "string", "its class"}, {"pid" at, "integer|null", "of the program, as in the jail"}, \
+#define OF_ANY(at) \
+	{"title" at, "string", "its title"}, {"class" at, "string", "its class"}, {"instance" at, "string", "what else the program calls it"}, \
+		{"type" at, WINDOW_TYPES, "what it says that it is"}, {"pid" at, "integer|null", "of the program, as in the jail"}, \
 		{"app" at, "string|null", "name in the catalogue of the app that it is of"}, {"x" at, "integer", "left edge of its content (px)"}, \
 		{"y" at, "integer", "upper edge (px)"}, {"width" at, "integer", "of its content (px)"}, {"height" at, "integer", "of its content (px)"}, \
-		{"focused" at, "boolean", "do the keys go to it?"}, {"state" at, WINDOW_STATES, "what the window manager has made of it"}, \
-		{"layer" at, "=desktop below normal above dock fullscreen", "what it lies among"}
+		{"visible" at, "=all part none unknown", "how much of its content can be seen"}, \
+		{"hidden_by" at, "=minimized off_screen covered[]", "why the rest cannot"}
+#define OF_WINDOW(at) \
+	OF_ANY(at), {"frame" at, "Rect", "the same with its title bar and borders"}, {"focused" at, "boolean", "do the keys go to it?"}, \
+		{"state" at, WINDOW_STATES, "what the window manager has made of it"}, \
+		{"layer" at, "=desktop below normal above dock fullscreen", "what it lies among"}, \
+		{"dialog_of" at, "count|null", "the window that it says it is a dialog of"}
 static const struct member window_members[] = {{"id", "count", "what other actions call it"}, OF_WINDOW("")};
-const struct shape apps_window_shape = {"Window", "A window, in the caller's space.", MEMBERS(window_members)};
+static const struct member popup_members[] = {
+	{"id", "count", "its id"},
+	OF_ANY(""),
+	{"window", "count|null", "the window that it belongs to"},
+};
+const struct shape apps_shapes[] = {
+	{"Window", "A window, in the caller's space.", MEMBERS(window_members)},
+	{"Popup", "A menu, a tooltip or the like, in the caller's space.", MEMBERS(popup_members)},
+};
+const size_t apps_n_shapes = ARRAY_LEN(apps_shapes);
 static const struct member window_told[] = {WINDOW_TOLD, OF_WINDOW("")};
 static const struct member close_told[] = {
 	WINDOW_TOLD,
@@ -209,14 +230,15 @@ static const struct member exec_told[] = {
 };
 
 #define EXAMPLE_WINDOW                                                                                                                   \
-	"\"title\":\"start\",\"class\":\"firefox-esr\",\"pid\":41,\"app\":\"firefox\",\"x\":0,\"y\":23,\"width\":1280,\"height\":777,"              \
-	"\"focused\":true,\"state\":[],\"layer\":\"normal\""
+	"\"title\":\"start\",\"class\":\"firefox-esr\",\"instance\":\"Navigator\",\"type\":\"normal\",\"pid\":41,\"app\":\"firefox\","           \
+	"\"x\":0,\"y\":23,\"width\":1280,\"height\":777,\"visible\":\"all\",\"hidden_by\":[],"                                              \
+	"\"frame\":{\"x\":0,\"y\":0,\"width\":1280,\"height\":800},\"focused\":true,\"state\":[],\"layer\":\"normal\",\"dialog_of\":null"
 
 const struct action_row apps_rows[] = {
 	{"windows", "lists the windows, top first", {NULL, 0, NULL}, NULL, windows_run, 0,
 	 MEMBERS(windows_told),
 	 "{\"action\":\"windows\"}",
-	 "{\"windows\":[{\"id\":4194311," EXAMPLE_WINDOW "}]}"},
+	 "{\"windows\":[{\"id\":4194311," EXAMPLE_WINDOW "}],\"popups\":[],\"more\":false}"},
 	{"wait_window",
 	 "waits until a window is there",
 	 {wait_window_fields, ARRAY_LEN(wait_window_fields), "title, class or both"},

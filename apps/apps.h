@@ -44,7 +44,8 @@ struct access *apps_access(struct apps *apps);
 extern const struct action_row apps_rows[];
 extern const size_t apps_n_rows;
 
-/* A window, as the results of these tell it. */
-extern const struct shape apps_window_shape;
+/* Windows and popups, as the results of these tell them. */
+extern const struct shape apps_shapes[];
+extern const size_t apps_n_shapes;
 
 #endif

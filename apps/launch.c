@@ -253,14 +253,6 @@ static int wait_for_window(struct launching *launching, int64_t deadline_ms, str
 	}
 }
 
-static const struct window *of_id(const struct windows *windows, xcb_window_t id)
-{
-	for (size_t i = 0; i < windows->n; i++)
-		if (windows->list[i].id == id && !windows->list[i].gone)
-			return &windows->list[i];
-	return NULL;
-}
-
 /* Is nothing to be waited for: the window, its dialog or another new window has the keys, or it is of a kind that does not get them? */
 static int has_settled(const struct launching *launching, struct err *e)
 {
@@ -271,8 +263,8 @@ static int has_settled(const struct launching *launching, struct err *e)
 
 	if (windows_ids(launching->apps->x, &ids, &n, e) < 0 || windows_describe(launching->apps->x, ids, n, &now, e) < 0)
 		return -1;
-	window = of_id(&now, launching->window);
-	bool settled = !window || window->kind != WINDOW_NORMAL || (of_id(&now, now.active) && !was_there(launching, now.active));
+	window = windows_find(&now, launching->window);
+	bool settled = !window || !windows_takes_keys(window) || (windows_find(&now, now.active) && !was_there(launching, now.active));
 	windows_finish(&now);
 	return settled;
 }

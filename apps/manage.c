@@ -37,21 +37,10 @@ struct managed {
 	struct windows now; /* at the last look, top first */
 };
 
-static const struct window *find(const struct windows *windows, xcb_window_t id)
-{
-	for (size_t i = 0; i < windows->n; i++)
-		if (windows->list[i].id == id && !windows->list[i].gone)
-			return &windows->list[i];
-	return NULL;
-}
-
 static int look_at_all(struct managed *managed, struct err *e)
 {
-	auto_free xcb_window_t *ids = NULL;
-	size_t n;
-
 	windows_finish(&managed->now);
-	return windows_ids(managed->apps->x, &ids, &n, e) < 0 ? -1 : windows_describe(managed->apps->x, ids, n, &managed->now, e);
+	return windows_look(managed->apps->x, managed->run->native, &managed->now, e);
 }
 
 /* The window as it is now; NULL with ERR_NO_WINDOW when it is not there (any more). */
@@ -61,7 +50,7 @@ static const struct window *look(struct managed *managed, struct err *e)
 
 	if (look_at_all(managed, e) < 0)
 		return NULL;
-	window = find(&managed->now, managed->id);
+	window = windows_find(&managed->now, managed->id);
 	if (!window)
 		(void)err_set(e, ERR_NO_WINDOW, "/window", "there is no window %lld (any more); the action windows lists those that there are",
 		              (long long)managed->id);
@@ -130,7 +119,7 @@ static const struct window *dialog_of(const struct managed *managed, const struc
 	for (size_t i = 0; i < managed->now.n; i++) {
 		const struct window *window = &managed->now.list[i];
 
-		if (!window->gone && window->parent == managed->id && window->id != managed->id && !(before && find(before, window->id)))
+		if (!window->gone && window->parent == managed->id && window->id != managed->id && !(before && windows_find(before, window->id)))
 			return window;
 	}
 	return NULL;
@@ -206,14 +195,14 @@ int wait_window_run(struct action_run *run, struct err *e)
 /* A window with a modal dialog gives the keys to that. */
 static bool has_modal_focus(const struct managed *managed)
 {
-	const struct window *active = find(&managed->now, managed->now.active);
+	const struct window *active = windows_find(&managed->now, managed->now.active);
 
 	return active && active->parent == managed->id && (active->state & WINDOW_MODAL);
 }
 
 static int not_focused(const struct managed *managed, struct err *e)
 {
-	const struct window *active = find(&managed->now, managed->now.active);
+	const struct window *active = windows_find(&managed->now, managed->now.active);
 	char quoted[120];
 
 	if (!active)
@@ -260,7 +249,7 @@ int focus_window_run(struct action_run *run, struct err *e)
 
 static void tell_open(struct managed *managed, const struct windows *before)
 {
-	const struct window *window = find(&managed->now, managed->id), *dialog = dialog_of(managed, before);
+	const struct window *window = windows_find(&managed->now, managed->id), *dialog = dialog_of(managed, before);
 
 	/* Without a new one: an older one that is still open is what it waits for. */
 	if (!dialog)
@@ -284,7 +273,7 @@ static int close_it(struct managed *managed, const struct windows *before, struc
 
 		if (look_at_all(managed, e) < 0)
 			return -1;
-		if (!find(&managed->now, managed->id)) {
+		if (!windows_find(&managed->now, managed->id)) {
 			json_object_set_new(managed->run->result, "closed", json_true());
 			return 0;
 		}

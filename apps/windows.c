@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Descriptions of windows, and the action windows. */
+/* Descriptions of windows, a batch at a time. */
 #include "apps/windows.h"
 
 #include <string.h>
 #include <sys/param.h>
 #include <xcb/res.h>
 
-#include "apps/state.h"
 #include "apps/text.h"
-#include "session/base/space.h"
 #include "session/base/util.h"
 
-#define IDS_BYTES (16 * 1024) /* of a client list: the top of a longer one is at its end, and not seen */
+#define IDS_BYTES (256 * 1024) /* of a client list: more than the display has room for, since the top of a longer one would not be seen */
 
 static const struct {
 	const char *atom;
@@ -24,35 +22,18 @@ static const struct {
 	{"_NET_WM_STATE_BELOW", WINDOW_BELOW},                {"_NET_WM_STATE_DEMANDS_ATTENTION", WINDOW_ATTENTION},
 };
 
-/* The names that callers see; the first row that fits all its bits takes them. */
-static const struct {
-	unsigned int state;
-	const char *name;
-} STATE_NAMES[] = {
-	{WINDOW_MAXIMIZED_X | WINDOW_MAXIMIZED_Y, "maximized"},
-	{WINDOW_MAXIMIZED_X, "maximized_width"},
-	{WINDOW_MAXIMIZED_Y, "maximized_height"},
-	{WINDOW_MINIMIZED, "minimized"},
-	{WINDOW_FULLSCREEN, "fullscreen"},
-	{WINDOW_SHADED, "shaded"},
-	{WINDOW_MODAL, "modal"},
-	{WINDOW_STICKY, "sticky"},
-	{WINDOW_ABOVE, "above"},
-	{WINDOW_BELOW, "below"},
-	{WINDOW_ATTENTION, "attention"},
-};
-
-static const struct {
-	const char *atom;
-	enum window_kind kind;
-} KINDS[] = {
-	{"_NET_WM_WINDOW_TYPE_DESKTOP", WINDOW_DESKTOP},
-	{"_NET_WM_WINDOW_TYPE_DOCK", WINDOW_DOCK},
-	{"_NET_WM_WINDOW_TYPE_SPLASH", WINDOW_SPLASH},
+static const char *const KINDS[] = {
+	[WINDOW_NORMAL] = "_NET_WM_WINDOW_TYPE_NORMAL",         [WINDOW_DIALOG] = "_NET_WM_WINDOW_TYPE_DIALOG",
+	[WINDOW_UTILITY] = "_NET_WM_WINDOW_TYPE_UTILITY",       [WINDOW_TOOLBAR] = "_NET_WM_WINDOW_TYPE_TOOLBAR",
+	[WINDOW_SPLASH] = "_NET_WM_WINDOW_TYPE_SPLASH",         [WINDOW_MENU] = "_NET_WM_WINDOW_TYPE_MENU",
+	[WINDOW_DROPDOWN] = "_NET_WM_WINDOW_TYPE_DROPDOWN_MENU", [WINDOW_POPUP] = "_NET_WM_WINDOW_TYPE_POPUP_MENU",
+	[WINDOW_COMBO] = "_NET_WM_WINDOW_TYPE_COMBO",           [WINDOW_TOOLTIP] = "_NET_WM_WINDOW_TYPE_TOOLTIP",
+	[WINDOW_NOTIFICATION] = "_NET_WM_WINDOW_TYPE_NOTIFICATION", [WINDOW_DRAG] = "_NET_WM_WINDOW_TYPE_DND",
+	[WINDOW_DOCK] = "_NET_WM_WINDOW_TYPE_DOCK",             [WINDOW_DESKTOP] = "_NET_WM_WINDOW_TYPE_DESKTOP",
 };
 
 /* What is asked for each window, in this order. */
-enum question { ASK_NET_NAME, ASK_NAME, ASK_CLASS, ASK_STATE, ASK_KIND, ASK_PARENT, ASK_SIZE, ASK_PLACE, ASK_CLIENT, N_QUESTIONS };
+enum question { ASK_NET_NAME, ASK_NAME, ASK_CLASS, ASK_STATE, ASK_KIND, ASK_PARENT, ASK_ABOVE, ASK_SIZE, ASK_PLACE, ASK_CLIENT, N_QUESTIONS };
 
 #define QUESTION_BYTES 24 /* the longest request */
 #define BATCH (XCONN_BATCH_BYTES / (N_QUESTIONS * QUESTION_BYTES)) /* windows that are asked about at once */
@@ -72,7 +53,7 @@ static int get_atoms(struct xconn *x, struct atoms *atoms, struct err *e)
 		if (xconn_atom(x, STATES[i].atom, &atoms->states[i], e) < 0)
 			return -1;
 	for (size_t i = 0; i < ARRAY_LEN(KINDS); i++)
-		if (xconn_atom(x, KINDS[i].atom, &atoms->kinds[i], e) < 0)
+		if (xconn_atom(x, KINDS[i], &atoms->kinds[i], e) < 0)
 			return -1;
 	return 0;
 }
@@ -131,13 +112,13 @@ static void ask(struct xconn *x, xcb_window_t id, const struct atoms *atoms, uns
 	sequences[ASK_STATE] = ask_property(x, id, atoms->state, 4 * 64);
 	sequences[ASK_KIND] = ask_property(x, id, atoms->kind, 4 * 16);
 	sequences[ASK_PARENT] = ask_property(x, id, XCB_ATOM_WM_TRANSIENT_FOR, 4);
+	sequences[ASK_ABOVE] = xcb_query_tree(x->xcb, id).sequence;
 	sequences[ASK_SIZE] = xcb_get_geometry(x->xcb, id).sequence;
 	sequences[ASK_PLACE] = xcb_translate_coordinates(x->xcb, id, x->root, 0, 0).sequence;
 	sequences[ASK_CLIENT] = xcb_res_query_client_ids(x->xcb, 1, &spec).sequence;
 }
 
-/* All replies in order; one that is an error (the window vanished) is NULL. On failure none is left waiting, and none is kept. */
-static int take_replies(struct xconn *x, const unsigned int *sequences, size_t n, void **replies, struct err *e)
+int windows_take_replies(struct xconn *x, const unsigned int *sequences, size_t n, void **replies, struct err *e)
 {
 	struct err why;
 
@@ -190,7 +171,7 @@ static void read_title(struct window *window, const xcb_get_property_reply_t *ne
 	window->title = text_name(text, len, false, LIMIT_TITLE_BYTES, &window->title_len);
 }
 
-/* WM_CLASS is "instance\0class\0"; the class is what counts. */
+/* WM_CLASS is "instance\0class\0"; one word alone is both. */
 static void read_class(struct window *window, const xcb_get_property_reply_t *reply)
 {
 	size_t len;
@@ -199,7 +180,21 @@ static void read_class(struct window *window, const xcb_get_property_reply_t *re
 	const char *class_name = instance < len ? text + instance + 1 : text;
 
 	len = strnlen(class_name, instance < len ? len - instance - 1 : len);
+	window->instance = text_name(text, instance, true, LIMIT_TITLE_BYTES, &window->instance_len);
 	window->class_name = text_name(class_name, len, true, LIMIT_TITLE_BYTES, &window->class_len);
+}
+
+/* The first of its types that is known. */
+static enum window_kind read_kind(const struct window *window, const struct atoms *atoms, const xcb_get_property_reply_t *reply)
+{
+	size_t len;
+	const char *list = value_of(reply, 32, &len);
+
+	for (size_t at = 0; at + sizeof(xcb_atom_t) <= len; at += sizeof(xcb_atom_t))
+		for (size_t i = 0; i < ARRAY_LEN(KINDS); i++)
+			if (memcmp(list + at, &atoms->kinds[i], sizeof(xcb_atom_t)) == 0)
+				return (enum window_kind)i;
+	return window->parent == XCB_NONE ? WINDOW_NORMAL : WINDOW_DIALOG;
 }
 
 /* The process of the X client. The reply is a list of (client, mask, length, length bytes). */
@@ -238,6 +233,7 @@ static void read_window(struct window *window, const struct atoms *atoms, void *
 {
 	const xcb_get_geometry_reply_t *size = replies[ASK_SIZE];
 	const xcb_translate_coordinates_reply_t *place = replies[ASK_PLACE];
+	const xcb_query_tree_reply_t *above = replies[ASK_ABOVE];
 
 	/* Questions are answered in this order: what was there for the last of these was there for all before. */
 	window->gone = !size || !place;
@@ -248,10 +244,9 @@ static void read_window(struct window *window, const struct atoms *atoms, void *
 	for (size_t i = 0; i < ARRAY_LEN(STATES); i++)
 		if (has_atom(replies[ASK_STATE], atoms->states[i]))
 			window->state |= STATES[i].state;
-	for (size_t i = 0; i < ARRAY_LEN(KINDS); i++)
-		if (has_atom(replies[ASK_KIND], atoms->kinds[i]))
-			window->kind = KINDS[i].kind;
 	window->parent = read_parent(replies[ASK_PARENT]);
+	window->kind = read_kind(window, atoms, replies[ASK_KIND]);
+	window->above = above ? above->parent : XCB_NONE;
 	window->x = place->dst_x;
 	window->y = place->dst_y;
 	window->width = size->width;
@@ -270,7 +265,7 @@ static int describe(struct xconn *x, const struct atoms *atoms, const xcb_window
 		return -1;
 	for (size_t i = 0; i < n; i++)
 		ask(x, ids[i], atoms, sequences + i * N_QUESTIONS);
-	rc = take_replies(x, sequences, n * N_QUESTIONS, replies, e);
+	rc = windows_take_replies(x, sequences, n * N_QUESTIONS, replies, e);
 	for (size_t i = 0; rc == 0 && i < n; i++) {
 		list[i].id = ids[i];
 		read_window(&list[i], atoms, replies + i * N_QUESTIONS);
@@ -301,74 +296,39 @@ int windows_describe(struct xconn *x, const xcb_window_t *ids, size_t n, struct 
 	return rc;
 }
 
+static void finish_list(struct window *list, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		free(list[i].title);
+		free(list[i].class_name);
+		free(list[i].instance);
+	}
+	free(list);
+}
+
 void windows_finish(struct windows *windows)
 {
-	for (size_t i = 0; i < windows->n; i++) {
-		free(windows->list[i].title);
-		free(windows->list[i].class_name);
-	}
-	free(windows->list);
+	finish_list(windows->list, windows->n);
+	finish_list(windows->popups, windows->n_popups);
+	free(windows->tops);
 	*windows = (struct windows){0};
 }
 
-json_t *windows_states(unsigned int state)
+const struct window *windows_find(const struct windows *windows, xcb_window_t id)
 {
-	json_t *list = json_array();
-
-	for (size_t i = 0; i < ARRAY_LEN(STATE_NAMES); i++)
-		if ((state & STATE_NAMES[i].state) == STATE_NAMES[i].state) {
-			json_array_append_new(list, json_string(STATE_NAMES[i].name));
-			state &= ~STATE_NAMES[i].state;
-		}
-	return list;
+	for (size_t i = 0; i < windows->n; i++)
+		if (windows->list[i].id == id && !windows->list[i].gone)
+			return &windows->list[i];
+	return NULL;
 }
 
-const char *windows_layer(const struct window *window)
+/* The server numbers what a client makes with bits of the client's own. */
+bool windows_same_program(const struct xconn *x, const struct window *a, const struct window *b)
 {
-	if (window->kind == WINDOW_DESKTOP)
-		return "desktop";
-	if (window->state & WINDOW_FULLSCREEN)
-		return "fullscreen";
-	if (window->kind == WINDOW_DOCK)
-		return "dock";
-	if (window->state & WINDOW_BELOW)
-		return "below";
-	return window->state & WINDOW_ABOVE ? "above" : "normal";
+	return ((a->id ^ b->id) & ~xcb_get_setup(x->xcb)->resource_id_mask) == 0 || (a->outer_pid > 0 && a->outer_pid == b->outer_pid);
 }
 
-json_t *windows_json(const struct action_run *run, const struct window *window, xcb_window_t active)
+bool windows_takes_keys(const struct window *window)
 {
-	const struct apps *apps = run->home;
-	const struct catalogue_app *row;
-	struct owner_line line;
-	int x = window->x, y = window->y, width = window->width, height = window->height;
-
-	owner_read(&apps->proc, window->outer_pid, &line);
-	row = launch_row_of(apps, &line);
-	space_map_rect(run->native, run->space, &x, &y, &width, &height);
-	return json_pack("{s:I, s:s%, s:s%, s:o, s:o, s:i, s:i, s:i, s:i, s:b, s:o, s:s}", "id", (json_int_t)window->id, "title", window->title,
-	                 window->title_len, "class", window->class_name, window->class_len, "pid",
-	                 line.n > 0 ? json_integer(line.of[0].pid) : json_null(), "app", row ? json_string(row->name) : json_null(), "x", x, "y",
-	                 y, "width", width, "height", height, "focused", window->id == active, "state",
-	                 windows_states(window->state), "layer", windows_layer(window));
-}
-
-int windows_run(struct action_run *run, struct err *e)
-{
-	struct apps *apps = run->home;
-	auto_free xcb_window_t *ids = NULL;
-	struct windows windows;
-	json_t *list;
-	size_t n;
-
-	if (windows_ids(apps->x, &ids, &n, e) < 0 || windows_describe(apps->x, ids, n, &windows, e) < 0)
-		return -1;
-	launch_sweep(apps, false);
-	list = json_array();
-	for (size_t i = 0; i < windows.n; i++)
-		if (!windows.list[i].gone)
-			json_array_append_new(list, windows_json(run, &windows.list[i], windows.active));
-	windows_finish(&windows);
-	json_object_set_new(run->result, "windows", list);
-	return 0;
+	return window->kind != WINDOW_DESKTOP && window->kind != WINDOW_DOCK && window->kind != WINDOW_SPLASH;
 }

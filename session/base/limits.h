@@ -85,6 +85,9 @@
 #define LIMIT_STDERR_TAIL_BYTES 1000          /* what is shown of the output of an app that failed */
 #define LIMIT_TITLE_BYTES 1024                /* one window title or class */
 #define LIMIT_WINDOWS 256                     /* windows in one list */
+#define LIMIT_POPUPS 64                       /* menus and the like, beside them */
+#define LIMIT_TOPS 4096                       /* children of the root, from the top, that are looked at for what lies over what */
+#define LIMIT_PIECES 256                      /* rectangles into which what is seen of a window falls; more count as covered */
 #define LIMIT_NODE_ROLE_BYTES 48              /* an accessible node: its role */
 #define LIMIT_NODE_NAME_BYTES 512             /* its name; a description is as long */
 #define LIMIT_NODE_URL_BYTES 2048             /* address of the page that it is in */

@@ -52,6 +52,6 @@ json_t *forms_schemas(const struct action_set *sets, size_t n_sets)
 	json_object_set_new(schemas, "Act", act);
 	shape_add_all(schemas, shapes_stage, shapes_n_stage);
 	shape_add_all(schemas, display_shapes, display_n_shapes);
-	shape_add_all(schemas, &apps_window_shape, 1);
+	shape_add_all(schemas, apps_shapes, apps_n_shapes);
 	return schemas;
 }

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* links: apps */
+/* The list of windows: what is told of each, and what hostile clients make of it. */
+#include <signal.h>
+#include <string.h>
+
+#include "session/base/limits.h"
+#include "session/base/util.h"
+#include "tests/x/desk.h"
+
+static void expect_sight(const json_t *window, const char *visible, const char *hidden_by)
+{
+	auto_free char *list = json_dumps(json_object_get(window, "hidden_by"), JSON_COMPACT);
+
+	assert_string_equal(desk_text(window, "visible"), visible);
+	assert_string_equal(list, hidden_by);
+}
+
+static const json_t *frame_of(const json_t *window)
+{
+	return json_object_get(window, "frame");
+}
+
+/* The frame is around the content, and what a window is and of which one comes from its properties. */
+static void facts(void **state)
+{
+	struct desk *desk = *state;
+	const struct desk_look plain = {.x = 50, .y = 60, .width = 300, .height = 200, .at_place = true, .title = "plain"};
+	xcb_window_t window = desk_show(desk, desk->client, &plain), dialog;
+	const json_t *told = desk_window(desk, window), *state_of;
+
+	assert_int_equal(desk_int(told, "width"), 300);
+	assert_int_equal(desk_int(told, "height"), 200);
+	assert_string_equal(desk_text(told, "type"), "normal");
+	assert_true(json_is_null(json_object_get(told, "dialog_of")));
+	assert_true(desk_int(frame_of(told), "x") <= desk_int(told, "x") && desk_int(frame_of(told), "y") < desk_int(told, "y"));
+	assert_true(desk_int(frame_of(told), "width") >= 300 && desk_int(frame_of(told), "height") > 200);
+	expect_sight(told, "all", "[]");
+
+	const struct desk_look asking = {.x = 400, .y = 300, .width = 80, .height = 60, .of = window, .state = "MODAL", .at_place = true};
+
+	dialog = desk_show(desk, desk->client, &asking);
+	desk_set(desk->client, dialog, "WM_CLASS", "STRING", 8, "one\0Two", 8);
+	desk_sync(desk->client);
+	told = desk_window(desk, dialog);
+	state_of = json_object_get(told, "state");
+	assert_string_equal(desk_text(told, "type"), "dialog");
+	assert_int_equal(desk_int(told, "dialog_of"), window);
+	assert_int_equal(json_array_size(state_of), 1);
+	assert_string_equal(json_string_value(json_array_get(state_of, 0)), "modal");
+	assert_string_equal(desk_text(told, "instance"), "one");
+	assert_string_equal(desk_text(told, "class"), "Two");
+	assert_ptr_equal(json_array_get(json_object_get(desk->result, "windows"), 0), told);
+	assert_true(json_is_false(json_object_get(desk->result, "more")));
+}
+
+static void types(void **state)
+{
+	static const struct {
+		const char *atom, *name;
+	} wanted[] = {{"UTILITY", "utility"}, {"TOOLBAR", "toolbar"}, {"SPLASH", "splash"}, {"DOCK", "dock"},
+	              {"DESKTOP", "desktop"}, {"MENU", "menu"},       {"NORMAL", "normal"}, {"NO_SUCH", "normal"}};
+	struct desk *desk = *state;
+
+	for (size_t i = 0; i < ARRAY_LEN(wanted); i++) {
+		const struct desk_look look = {.width = 50, .height = 40, .type = wanted[i].atom};
+
+		assert_string_equal(desk_text(desk_window(desk, desk_show(desk, desk->client, &look)), "type"), wanted[i].name);
+	}
+}
+
+/* What lies over it, what of it is beyond the edges, and whether it is there at all. */
+static void sight(void **state)
+{
+	struct desk *desk = *state;
+	const struct desk_look under = {.x = 100, .y = 100, .width = 200, .height = 100, .at_place = true};
+	const struct desk_look half = {.x = 200, .y = 100, .width = 100, .height = 200, .alone = true};
+	const struct desk_look rest = {.x = 0, .y = 50, .width = 220, .height = 300, .alone = true};
+	xcb_window_t window = desk_show(desk, desk->client, &under), left, right;
+
+	expect_sight(desk_window(desk, window), "all", "[]");
+	right = desk_show(desk, desk->client, &half);
+	expect_sight(desk_window(desk, window), "part", "[\"covered\"]");
+	left = desk_show(desk, desk->client, &rest);
+	desk_act_on(desk, "\"action\":\"focus_window\"", window);
+	xcb_configure_window(desk->client, left, XCB_CONFIG_WINDOW_STACK_MODE, &(uint32_t){XCB_STACK_MODE_ABOVE});
+	xcb_configure_window(desk->client, right, XCB_CONFIG_WINDOW_STACK_MODE, &(uint32_t){XCB_STACK_MODE_ABOVE});
+	xcb_configure_window(desk->client, right, XCB_CONFIG_WINDOW_WIDTH, &(uint32_t){200});
+	desk_sync(desk->client);
+	expect_sight(desk_window(desk, window), "none", "[\"covered\"]");
+	/* One that only takes clicks covers nothing. */
+	xcb_unmap_window(desk->client, left);
+	xcb_unmap_window(desk->client, right);
+	left = xcb_generate_id(desk->client);
+	xcb_create_window(desk->client, 0, left, desk->root, 0, 0, 800, 600, 0, XCB_WINDOW_CLASS_INPUT_ONLY, XCB_COPY_FROM_PARENT,
+	                  XCB_CW_OVERRIDE_REDIRECT, &(uint32_t){1});
+	xcb_map_window(desk->client, left);
+	desk_sync(desk->client);
+	expect_sight(desk_window(desk, window), "all", "[]");
+	assert_null(desk_find(desk, "popups", left));
+}
+
+/* Another program, which shows such a window until it is killed. */
+static pid_t other_program(const struct desk *desk, const struct desk_look *look, xcb_window_t *window)
+{
+	int ends[2];
+	pid_t pid;
+
+	assert_int_equal(pipe(ends), 0);
+	pid = fork();
+	if (pid == 0) {
+		xcb_connection_t *client = xcb_connect(desk->server.display, NULL);
+		xcb_window_t made = desk_create(client, desk->root, look);
+
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+		xcb_map_window(client, made);
+		desk_sync(client);
+		(void)!write(ends[1], &made, sizeof(made));
+		for (;;)
+			(void)pause();
+	}
+	assert_int_equal(read(ends[0], window, sizeof(*window)), sizeof(*window));
+	(void)close(ends[0]);
+	(void)close(ends[1]);
+	return pid;
+}
+
+static void popups(void **state)
+{
+	struct desk *desk = *state;
+	const struct desk_look plain = {.x = 100, .y = 100, .width = 200, .height = 100, .at_place = true};
+	xcb_window_t one = desk_show(desk, desk->client, &plain), two = desk_show(desk, desk->client, &plain);
+	const struct desk_look menu = {.x = 150, .y = 150, .width = 90, .height = 120, .alone = true, .of = one, .type = "POPUP_MENU"};
+	xcb_window_t first = desk_show(desk, desk->client, &menu);
+	const struct desk_look deeper = {.x = 240, .y = 160, .width = 90, .height = 120, .alone = true, .of = first, .type = "DROPDOWN_MENU"};
+	const struct desk_look orphan = {.x = 10, .y = 10, .width = 50, .height = 20, .alone = true, .type = "TOOLTIP"};
+	const struct desk_look liar = {.x = 20, .y = 40, .width = 50, .height = 20, .alone = true, .of = one};
+	const struct desk_look outside = {.x = 800, .y = 10, .width = 50, .height = 20, .alone = true};
+	const struct desk_look circle = {.x = 20, .y = 80, .width = 50, .height = 20, .alone = true, .of = first};
+	xcb_window_t second = desk_show(desk, desk->client, &deeper), third = desk_show(desk, desk->client, &orphan);
+	xcb_window_t lies, away = desk_show(desk, desk->client, &outside);
+	pid_t other = other_program(desk, &liar, &lies);
+	const json_t *told = desk_find(desk, "popups", first);
+
+	assert_string_equal(desk_text(told, "type"), "popup_menu");
+	assert_int_equal(desk_int(told, "window"), one);
+	assert_int_equal(desk_int(told, "x"), 150);
+	assert_int_equal(desk_int(told, "height"), 120);
+	expect_sight(told, "all", "[]");
+	assert_int_equal(desk_int(desk_find(desk, "popups", second), "window"), one);
+	/* Without a word of its own: the program's window that has the keys. */
+	desk_act_on(desk, "\"action\":\"focus_window\"", two);
+	assert_int_equal(desk_int(desk_find(desk, "popups", third), "window"), two);
+	desk_act_on(desk, "\"action\":\"focus_window\"", one);
+	assert_int_equal(desk_int(desk_find(desk, "popups", third), "window"), one);
+	/* Another program's word for a window that is not its own counts for nothing. */
+	assert_true(json_is_null(json_object_get(desk_find(desk, "popups", lies), "window")));
+	assert_null(desk_find(desk, "popups", away));
+	/* Menus of each other. */
+	xcb_window_t round = desk_show(desk, desk->client, &circle);
+
+	desk_set(desk->client, first, "WM_TRANSIENT_FOR", "WINDOW", 32, &round, 1);
+	desk_sync(desk->client);
+	assert_int_equal(desk_int(desk_find(desk, "popups", round), "window"), one);
+	assert_int_equal(kill(other, SIGKILL), 0);
+	assert_int_equal(waitpid(other, NULL, 0), other);
+}
+
+#define ON_DESK(test) cmocka_unit_test_setup_teardown(test, desk_set_up, desk_tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {ON_DESK(facts), ON_DESK(types), ON_DESK(sight), ON_DESK(popups)};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
