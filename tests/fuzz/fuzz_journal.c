@@ -13,6 +13,7 @@
 #include "session/base/util.h"
 #include "session/replay/export.h"
 #include "session/replay/plan.h"
+#include "session/replay/title.h"
 #include "session/replay/archive.h"
 
 static char *copy_of(const uint8_t *data, size_t size)
@@ -50,7 +51,7 @@ static void try_reader(struct reader *reader)
 	json_decref(export_steps(reader));
 	if (plan_make(reader, &given, true, &plan, &e) == 0) {
 		for (size_t i = 0; i < plan.n_steps; i++)
-			if (!util_utf8_valid(plan.steps[i].title, strlen(plan.steps[i].title)) || strlen(plan.steps[i].title) >= PLAN_TITLE_MAX)
+			if (!util_utf8_valid(plan.steps[i].title, strlen(plan.steps[i].title)) || strlen(plan.steps[i].title) >= TITLE_MAX)
 				DIE("a title is not one");
 		plan_finish(&plan);
 	} else if (e.code == ERR_NONE || !*e.msg) {
