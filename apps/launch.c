@@ -25,6 +25,14 @@
 /* A new window is there before the window manager has given it the keys: what was typed between went to the window that had them. */
 #define FOCUS_MS 1000
 
+const char *apps_name_of(const struct apps *apps, int pid)
+{
+	for (const struct launched *launched = apps->launched; launched; launched = launched->next)
+		if (launched->process->pid == pid)
+			return launched->app->name;
+	return NULL;
+}
+
 const struct catalogue_app *launch_row_of(const struct apps *apps, const struct owner_line *line)
 {
 	for (const struct launched *launched = apps->launched; launched; launched = launched->next)

@@ -3,6 +3,8 @@
 #include "input/input.h"
 
 #include <string.h>
+#include <xkbcommon/xkbcommon-keysyms.h>
+#include <xkbcommon/xkbcommon.h>
 
 #include "input/drag.h"
 #include "input/focus.h"
@@ -69,6 +71,11 @@ json_t *input_held(const struct input *input)
 	return hands_held(&input->hands);
 }
 
+int input_settle(struct input *input, struct err *e)
+{
+	return focus_settle(&input->focus, e);
+}
+
 /* Fields that several actions have. */
 #define X_FIELD(required, doc) {"x", FIELD_X, required, 0, 0, NULL, NULL, "px", NULL, doc}
 #define Y_FIELD(required, doc) {"y", FIELD_Y, required, 0, 0, NULL, NULL, "px", NULL, doc}
@@ -90,6 +97,23 @@ static int chord_of(const json_t *args, const char *name, struct chord *chord, s
 	*chord = (struct chord){0};
 	(void)snprintf(path, sizeof(path), "/%s", name);
 	return keys ? keynames_parse(keys, path, chord, e) : 0;
+}
+
+bool input_types(const json_t *args)
+{
+	bool types = json_object_get(args, "text");
+	struct chord chord;
+
+	if (!json_object_get(args, "keys") || chord_of(args, "keys", &chord, NULL) < 0)
+		return types;
+	for (size_t i = 0; i < chord.n; i++) {
+		uint32_t keysym = chord.keys[i].keysym, code_point = xkb_keysym_to_utf32(keysym);
+
+		if (keynames_is_modifier(keysym) && keysym != XKB_KEY_Shift_L && keysym != XKB_KEY_Shift_R && keysym != XKB_KEY_ISO_Level3_Shift)
+			return false;
+		types |= code_point >= 0x20 && code_point != 0x7f;
+	}
+	return types;
 }
 
 static int check_keys(void *home, const json_t *args, struct err *e)
@@ -149,6 +173,14 @@ static int place_of(struct input *input, const json_t *args, struct pointer_poin
 static unsigned int button_of(const json_t *args)
 {
 	return hands_button_number(form_string(args, "button", "left"));
+}
+
+/* A button is about to go down or up. */
+static void note_button(struct input *input)
+{
+	if (input->ops.before_press)
+		input->ops.before_press(input->ops.arg);
+	focus_note_click(&input->focus);
 }
 
 /* Presses the keys of "hold", if there are any. */
@@ -211,7 +243,7 @@ static int run_click(struct action_run *run, struct err *e)
 	if (place_of(input, run->args, &at, e) < 0 || pointer_settle(&input->pointer, button, at, false, e) < 0 ||
 	    hold(input, run->args, &grip, e) < 0)
 		return -1;
-	focus_note_click(&input->focus);
+	note_button(input);
 	rc = pointer_click(&input->pointer, button, (int)form_int(run->args, "count", 1), at, e);
 	return finish(input, &grip, rc, e);
 }
@@ -267,7 +299,7 @@ static int run_mouse_down(struct action_run *run, struct err *e)
 
 	if (place_of(input, run->args, &at, e) < 0 || pointer_settle(&input->pointer, button, at, true, e) < 0)
 		return -1;
-	focus_note_click(&input->focus);
+	note_button(input);
 	drag_note_press(&input->drags);
 	return pointer_press(&input->pointer, button, at, e);
 }
@@ -279,7 +311,7 @@ static int run_mouse_up(struct action_run *run, struct err *e)
 	unsigned int button = button_of(run->args);
 	struct pointer_point at;
 
-	focus_note_click(&input->focus);
+	note_button(input);
 	if (given_place(run->args, &at) && pointer_move(&input->pointer, at, e) < 0)
 		return -1;
 	if (hands_holds_button(&input->hands, button) &&
@@ -325,7 +357,7 @@ static int run_drag(struct action_run *run, struct err *e)
 	if (check_duration(run, path.duration_ms, e) < 0 || pointer_settle(&input->pointer, path.button, points[0], false, e) < 0 ||
 	    hold(input, run->args, &grip, e) < 0)
 		return -1;
-	focus_note_click(&input->focus);
+	note_button(input);
 	rc = drag_run(&input->drags, &path, &reached, e);
 	json_object_set_new(run->result, "delivered", json_integer((json_int_t)reached));
 	return finish(input, &grip, rc, e);
@@ -348,6 +380,8 @@ static int run_scroll(struct action_run *run, struct err *e)
 
 	if (hold(input, run->args, &grip, e) < 0)
 		return -1;
+	if (input->ops.before_press)
+		input->ops.before_press(input->ops.arg);
 	rc = pointer_scroll(&input->pointer, given_place(run->args, &at), form_int(run->args, "dx", 0), form_int(run->args, "dy", 0), e);
 	return finish(input, &grip, rc, e);
 }
@@ -475,15 +509,15 @@ const struct action_row input_rows[] = {
 	 "{\"action\":\"drag\",\"path\":[[630,160],[400,200]]}", "{\"delivered\":2}"},
 	{"scroll", "Turns the mouse wheel.", FORM(scroll_fields, BOTH_OR_NONE "; dx or dy is required"), check_scroll, run_scroll, ACTION_AIMS, NO_MEMBERS,
 	 "{\"action\":\"scroll\",\"x\":590,\"y\":405,\"dy\":3}", NULL},
-	{"key", "Presses keys together and releases them.", FORM(key_fields, NULL), check_keys, run_key, 0, NO_MEMBERS,
+	{"key", "Presses keys together and releases them.", FORM(key_fields, NULL), check_keys, run_key, ACTION_TYPES, NO_MEMBERS,
 	 "{\"action\":\"key\",\"keys\":\"ctrl+a\"}", NULL},
-	{"key_down", "Presses keys and keeps them down.", FORM(keys_fields, NULL), check_keys, run_key_down, 0, NO_MEMBERS,
+	{"key_down", "Presses keys and keeps them down.", FORM(keys_fields, NULL), check_keys, run_key_down, ACTION_TYPES, NO_MEMBERS,
 	 "{\"action\":\"key_down\",\"keys\":\"shift\"}", NULL},
 	{"key_up", "Releases keys.", FORM(keys_fields, NULL), check_keys, run_key_up, 0, NO_MEMBERS,
 	 "{\"action\":\"key_up\",\"keys\":\"shift\"}", NULL},
-	{"hold_key", "Holds keys down for a time.", FORM(hold_fields, NULL), check_keys, run_hold_key, 0, NO_MEMBERS,
+	{"hold_key", "Holds keys down for a time.", FORM(hold_fields, NULL), check_keys, run_hold_key, ACTION_TYPES, NO_MEMBERS,
 	 "{\"action\":\"hold_key\",\"keys\":\"right\",\"duration_ms\":100}", NULL},
-	{"type", "Types text, exactly, whatever the keyboard layout.", FORM(type_fields, NULL), check_type, run_type, 0, MEMBERS(type_told),
+	{"type", "Types text, exactly, whatever the keyboard layout.", FORM(type_fields, NULL), check_type, run_type, ACTION_TYPES, MEMBERS(type_told),
 	 "{\"action\":\"type\",\"text\":\"Hello, world\"}", "{\"delivered\":12}"},
 	{"cursor_position", "Tells where the pointer is.", {NULL, 0, NULL}, NULL, run_cursor_position, ACTION_WAITS, MEMBERS(position_told),
 	 "{\"action\":\"cursor_position\"}", "{\"x\":590,\"y\":405}"},

@@ -21,6 +21,8 @@ struct input_ops {
 	int (*wait_quiet)(void *arg, int quiet_ms, int64_t since_ms, int64_t deadline_ms, bool *is_quiet, struct err *e);
 	/* As of the last look: something was drawn on or close to the rectangle (native pixels) in a later frame than `since`, other than by blinking. */
 	bool (*changed)(void *arg, struct rect rect, uint64_t since);
+	/* A button is about to go down or up, or the wheel to turn: what is there may be another thing afterwards. May wait a moment. */
+	void (*before_press)(void *arg);
 	void *arg;
 };
 
@@ -31,6 +33,13 @@ void input_destroy(struct input *input);
 /* Releases every key and button that rows have pressed and not released. Sends and flushes, waits for nothing: can be called
  * anywhere, also when X does not answer. */
 void input_release(struct input *input);
+
+/* Waits as the rows of the keyboard do before their first key, until what has the focus takes keys; the next of them finds that done. Must run in a
+ * coroutine. Errors of the rows. */
+int input_settle(struct input *input, struct err *e);
+
+/* Whether these arguments of a row that types put characters somewhere: a text, or a key with nothing but Shift that stands for one. */
+bool input_types(const json_t *args);
 
 /* Whether rows hold a mouse button down. */
 bool input_holds_button(const struct input *input);

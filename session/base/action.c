@@ -66,6 +66,9 @@ static const struct member result_members[] = {
 	{"elapsed_ms", "count", "how long it took"},
 	{"folded?", "boolean", "it was needless, and was not done"},
 	{"error?", "Problem", "why it failed"},
+	{"node?", "MetNode|null", "what it met: the accessible node under its point, or that gets its keys; null: there was no answer, see node_reason"},
+	{"node_to?", "MetNode|null", "of a drag, where it ended"},
+	{"node_reason?", "=none late failed", "why there is no node: none is there, or its app did not answer in time, or not at all"},
 };
 
 #define WENT_WELL "{\"properties\":{\"ok\":{\"const\":true},\"folded\":false}}"

@@ -78,7 +78,7 @@ json_t *describe_usage(const struct warden_usage *usage)
 
 json_t *describe_session(const struct session *session, const json_t *state)
 {
-	static const char *const from_stage[] = {"space", "at", "held", "apps"};
+	static const char *const from_stage[] = {"space", "at", "held", "focus", "apps"};
 	json_t *spec = session->spec, *display = json_copy(json_object_get(spec, "display"));
 	json_t *out = json_pack("{s:s, s:s, s:O, s:o, s:O, s:{s:s, s:I}, s:o}", "id", session->id, "state",
 	                        session_state_name(session->state), "image", json_object_get(spec, "image"), "display", display, "space",

@@ -140,7 +140,7 @@ static char *ask_stage(struct mcp_run *run, size_t *len)
 /* A session as a model sees it: no token, no address. */
 static json_t *show(const struct session *session, const json_t *state)
 {
-	static const char *const members[] = {"state", "image", "display", "space", "apps", "at", "held", "labels", "created_at", "expires_at",
+	static const char *const members[] = {"state", "image", "display", "space", "apps", "at", "held", "focus", "labels", "created_at", "expires_at",
 	                                      "reason", "ended_at"};
 	json_auto_t *all = describe_session(session, state);
 	json_t *out = json_pack("{s:s}", "session_id", session->id);

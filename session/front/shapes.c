@@ -99,6 +99,14 @@ static const struct member held_members[] = {
 	{"keys", "string[]", "that key_down holds"},
 	{"buttons", "string[]", "that mouse_down holds"},
 };
+static const struct member focus_members[] = {
+	{"known", "boolean", "is it known what gets the keys? Without it there is nothing below"},
+	{"role?", "string|null", "of the node that does, as AT-SPI names it; null: the app has none in focus"},
+	{"password?", "boolean", "is it a password field, or does a terminal ask for one?"},
+	{"editable?", "boolean", "does it take text?"},
+	{"terminal?", "boolean", "is it a terminal?"},
+	{"app?", "string|null", "name in the catalogue of the app"},
+};
 static const struct member app_members[] = {
 	{"app", "string", "name in the catalogue"},
 	{"pid?", "integer|null", "in the jail"},
@@ -124,6 +132,7 @@ static const struct member session_members[] = {
 	{"apps", "SessionApp[]", "that it started with"},
 	{"at?", "At", "while it lives"},
 	{"held?", "Held", "while it lives"},
+	{"focus?", "Focus", "while it lives"},
 	{"owner", "string", "name of the key that made it"},
 	{"labels", "string{}", "as set"},
 	{"isolation_report", "Isolation", "what holds it"},
@@ -195,6 +204,7 @@ const struct shape shapes_front[] = {
 	{"SessionDisplay", "The display of a session.", MEMBERS(display_members)},
 	{"Lease", "Who has the controls of a session.", MEMBERS(lease_members)},
 	{"Held", "What is held down.", MEMBERS(held_members)},
+	{"Focus", "What gets the keys, without any text of it.", MEMBERS(focus_members)},
 	{"SessionApp", "An app that a session started with.", MEMBERS(app_members)},
 	{"Isolation", "What holds a session.", MEMBERS(isolation_members)},
 	{"Usage", "What a session uses.", MEMBERS(usage_members)},

@@ -55,7 +55,9 @@ static const struct form setup_form = {setup_fields, ARRAY_LEN(setup_fields), NU
 
 static const struct field record_fields[] = {
 	{"pictures", FIELD_BOOL, false, 0, 0, NULL, NULL, NULL, "true", "the journal keeps a picture before and after each action"},
-	{"text", FIELD_ENUM, false, 0, 0, "plain none", NULL, NULL, "\"plain\"", "typed text in the journal: none keeps its length alone"},
+	{"text", FIELD_ENUM, false, 0, 0, "plain none always", NULL, NULL, "\"plain\"",
+	 "typed text in the journal: plain keeps what is known to be no password, always also what nobody knows of, none the length alone"},
+	{"nodes", FIELD_BOOL, false, 0, 0, NULL, NULL, NULL, "true", "the journal says what clicks and keys met: role and label"},
 };
 static const struct form record_form = {record_fields, ARRAY_LEN(record_fields), NULL};
 

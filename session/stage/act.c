@@ -119,8 +119,10 @@ static bool run_step(struct act *act, size_t index)
 	const struct batch_step *step = &act->batch->steps[index];
 	json_t *result = json_pack("{s:b,s:i}", "ok", 1, "elapsed_ms", 0);
 	int64_t start_ms = util_now_ms();
-	int rc = record_intent(act->stage, act->call, act->batch, index, &act->e);
+	int rc;
 
+	nodes_ask(act->stage, step);
+	rc = record_intent(act->stage, act->call, act->batch, index, nodes_judge(act->stage, step), &act->e);
 	if (rc == 0)
 		rc = check_going(act);
 	if (rc == 0 && is_folded(act, index)) {
@@ -139,6 +141,7 @@ static bool run_step(struct act *act, size_t index)
 		json_object_set_new(result, "ok", json_false());
 		json_object_set_new(result, "error", error_of(act, index));
 	}
+	nodes_tell(act->stage, act->batch, step, result);
 	record_result(act->stage, act->call, index, result);
 	note_picture(act, step, result);
 	json_array_append_new(act->results, result);
@@ -282,8 +285,11 @@ static int begin(struct act *act)
 	struct display *display = act->stage->display;
 	bool updated;
 
-	if (check_start(act->stage, act->batch, &act->e) < 0 ||
-	    guard_check(act->stage, act->batch, &act->picture, &updated, &act->e) < 0)
+	if (check_start(act->stage, act->batch, &act->e) < 0)
+		return -1;
+	if (act->batch->n_steps > 0 && !act->batch->check_only)
+		nodes_ask(act->stage, &act->batch->steps[0]);
+	if (guard_check(act->stage, act->batch, &act->picture, &updated, &act->e) < 0)
 		return -1;
 	act->since = act->picture.frame;
 	if (!act->batch->observe || act->batch->seen)
@@ -321,10 +327,12 @@ static void act_in_turn(struct act *act)
 		call_refuse(act->call, &act->e);
 		return;
 	}
-	if (begin(act) < 0 || record_call(act->stage, act->call, act->batch, &act->e) < 0)
+	if (begin(act) < 0 || record_call(act->stage, act->call, act->batch, &act->e) < 0) {
+		nodes_drop(act->stage);
 		refuse(act);
-	else
+	} else {
 		act_run(act);
+	}
 	turns_pass(&act->stage->turns);
 }
 

@@ -4,6 +4,7 @@
 
 #include "session/base/log.h"
 #include "session/base/space.h"
+#include "session/base/util.h"
 
 /* Whose call, and at what. */
 static json_t *who(const struct stage *stage, const struct call *call)
@@ -62,11 +63,11 @@ int record_call(struct stage *stage, const struct call *call, const struct batch
 	return 0;
 }
 
-int record_intent(struct stage *stage, const struct call *call, const struct batch *batch, size_t index, struct err *e)
+int record_intent(struct stage *stage, const struct call *call, const struct batch *batch, size_t index, enum journal_text text, struct err *e)
 {
 	const struct batch_step *step = &batch->steps[index];
 	json_t *fields = who_and_where(stage, call, index);
-	json_t *kept = journal_action(step->asked, stage->keep_text ? JOURNAL_TEXT_KEPT : JOURNAL_TEXT_HIDDEN);
+	json_t *kept = journal_action(step->asked, text);
 	json_t *action = json_pack("{s:s}", "action", step->row->name);
 
 	json_object_update_missing(action, kept);
@@ -78,7 +79,16 @@ int record_intent(struct stage *stage, const struct call *call, const struct bat
 	return journal_add(stage->journal, "intent", fields, e);
 }
 
-/* Of a result the journal keeps numbers, truths and the error: no text of the session and no picture. */
+static void copy_nodes(json_t *fields, const json_t *result)
+{
+	static const char *const names[] = {"node", "node_to", "node_reason"};
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (json_object_get(result, names[i]))
+			json_object_set(fields, names[i], json_object_get(result, names[i]));
+}
+
+/* Of a result the journal keeps numbers, truths, the error and what it met: no other text of the session and no picture. */
 void record_result(struct stage *stage, const struct call *call, size_t index, const json_t *result)
 {
 	int64_t after = recording_take(stage);
@@ -92,6 +102,8 @@ void record_result(struct stage *stage, const struct call *call, size_t index, c
 	value = json_object_get(json_object_get(result, "error"), "code");
 	if (value)
 		json_object_set(fields, "error", value);
+	if (stage->keep_nodes)
+		copy_nodes(fields, result);
 	set_picture(fields, "after", after);
 	/* The events have happened: the reply must not be lost for the line's sake. The next intent will be refused. */
 	note(stage, "result", fields);

@@ -40,6 +40,11 @@ static const struct member observation_members[] = {
 	{"reason?", "string", "why there is no picture"},
 	{"error?", "Problem", "why it could not be looked"},
 };
+static const struct member met_members[] = {
+	{"role", "string", "as AT-SPI names it: push button, entry, link, password text, …"},
+	{"name?", "string", "its label, at most 200 bytes; never a value, and none of a password field"},
+	{"bounds?", "Rect", "where it was, in the space of the call"},
+};
 static const struct member cancelled_members[] = {{"cancelled", "boolean", "was there a call to cancel?"}};
 
 /* The events of a stream. */
@@ -158,6 +163,9 @@ static const struct member result_line[] = {
 	{"ok", "boolean", "did it go well?"},
 	{"elapsed_ms", "count", "how long it took"},
 	{"error?", "ErrorCode", "why not"},
+	{"node?", "MetNode|null", "what it met, as the result says"},
+	{"node_to?", "MetNode|null", NULL},
+	{"node_reason?", "=none late failed", NULL},
 	AFTER,
 	{"folded?", "boolean", "it was needless"},
 	{"delivered?", "count", "what the result says, as far as it is a number or a truth"},
@@ -184,6 +192,7 @@ const struct shape shapes_stage[] = {
 	{"Rect", "A rectangle in the caller's space.", MEMBERS(rect_members)},
 	{"ActReply", "What came of a list of actions that was begun.", MEMBERS(act_members)},
 	{"Observation", "How the screen looks now.", MEMBERS(observation_members)},
+	{"MetNode", "What an action met, as its app calls it.", MEMBERS(met_members)},
 	{"Cancelled", "What a cancel found.", MEMBERS(cancelled_members)},
 	{"StreamFrame", "A change of the picture.", MEMBERS(frame_members)},
 	{"StreamTile", "A part of it.", MEMBERS(tile_members)},

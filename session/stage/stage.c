@@ -47,7 +47,7 @@ struct stage *stage_create(struct loop *loop, struct ends *ends)
 {
 	struct stage *stage = util_zalloc(sizeof(*stage));
 
-	*stage = (struct stage){.loop = loop, .ends = *ends, .native = ends->maximum, .space = ends->maximum, .epoch = 1, .episode = 1, .keep_text = true};
+	*stage = (struct stage){.loop = loop, .ends = *ends, .native = ends->maximum, .space = ends->maximum, .epoch = 1, .episode = 1};
 	stage->apps_started = json_array();
 	stage->records = records_create();
 	stage->readers = (struct readers){.heartbeat_ms = LIMIT_EVENT_HEARTBEAT_MS, .patience_ms = LIMIT_SEND_MS};
@@ -155,6 +155,15 @@ static int write_start(struct stage *stage, struct err *e)
 	return journal_add(stage->journal, "start", start_fields(stage), e);
 }
 
+static void read_record(struct stage *stage, const json_t *record)
+{
+	const char *text = form_string(record, "text", "plain");
+
+	stage->text = strcmp(text, "plain") == 0 ? STAGE_TEXT_PLAIN : strcmp(text, "always") == 0 ? STAGE_TEXT_ALWAYS : STAGE_TEXT_NONE;
+	stage->keep_nodes = form_bool(record, "nodes", true);
+	stage->recording.wanted = form_bool(record, "pictures", true);
+}
+
 static int read_spec(struct stage *stage, const char *body, size_t len, struct err *e)
 {
 	json_auto_t *value = NULL;
@@ -181,8 +190,7 @@ static int read_spec(struct stage *stage, const char *body, size_t len, struct e
 	if (space)
 		stage->space = (struct space){(int)form_int(space, "width", 0), (int)form_int(space, "height", 0)};
 	stage->guard.last = strcmp(form_string(stage->spec, "guard", "off"), "last") == 0;
-	stage->keep_text = strcmp(form_string(json_object_get(stage->spec, "record"), "text", "plain"), "plain") == 0;
-	stage->recording.wanted = form_bool(json_object_get(stage->spec, "record"), "pictures", true);
+	read_record(stage, json_object_get(stage->spec, "record"));
 	return 0;
 }
 
@@ -241,7 +249,7 @@ static int open_parts(struct stage *stage, struct err *e)
 	int64_t deadline_ms = util_now_ms() + LIMIT_START_MS;
 	const struct apps_ops ops = {
 		.init_gone = on_init_gone, .arg = stage, .exec_ms = form_int(json_object_get(stage->spec, "limits"), "exec_ms", 0)};
-	const struct input_ops input_ops = {.look = look, .wait_quiet = wait_quiet, .changed = changed, .arg = stage};
+	const struct input_ops input_ops = {.look = look, .wait_quiet = wait_quiet, .changed = changed, .before_press = nodes_wait, .arg = stage};
 
 	if (open_display(stage, deadline_ms, e) < 0 || open_untrusted(stage, e) < 0 ||
 	    display_create(&stage->display, &stage->x, stage->native, e) < 0 ||
@@ -371,8 +379,8 @@ static const char *state_name(const struct stage *stage)
 json_t *stage_describe(const struct stage *stage)
 {
 	json_t *held = stage->input ? input_held(stage->input) : json_pack("{s:[],s:[]}", "keys", "buttons");
-	json_t *state = json_pack("{s:s,s:o,s:o,s:o,s:o,s:O}", "state", state_name(stage), "display", space_json(stage->native),
-	                          "space", space_json(stage->space), "at", stage_at(stage, 0), "held", held, "apps",
+	json_t *state = json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:O}", "state", state_name(stage), "display", space_json(stage->native),
+	                          "space", space_json(stage->space), "at", stage_at(stage, 0), "held", held, "focus", nodes_focus(stage), "apps",
 	                          stage->apps_started);
 
 	if (stage->reason[0])

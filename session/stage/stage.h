@@ -18,11 +18,19 @@
 #include "session/stage/ends.h"
 #include "session/stage/events.h"
 #include "session/stage/guard.h"
+#include "session/stage/nodes.h"
 #include "session/stage/recording.h"
 #include "session/stage/records.h"
 #include "session/stage/turns.h"
 
 enum stage_state { STAGE_IS_STARTING, STAGE_IS_READY, STAGE_IS_PAUSED, STAGE_IS_ENDED, STAGE_IS_FAILED };
+
+/* What of typed text the journal keeps. */
+enum stage_text {
+	STAGE_TEXT_PLAIN,  /* all that is known not to be a password */
+	STAGE_TEXT_NONE,
+	STAGE_TEXT_ALWAYS, /* all that is not known to be one */
+};
 
 struct stage {
 	struct loop *loop;
@@ -40,7 +48,8 @@ struct stage {
 	json_t *spec, *image;
 	struct space native;     /* of the display, now */
 	struct space space;      /* of the session */
-	bool keep_text;          /* the journal keeps typed text */
+	enum stage_text text;    /* of typed text, what the journal keeps */
+	bool keep_nodes;         /* it says what actions met */
 	struct recording recording; /* its pictures */
 	long epoch, episode;
 	json_t *apps_started;    /* what `launch` answered for each app of the spec */
@@ -55,6 +64,7 @@ struct stage {
 	struct turns turns;
 	int64_t acted_ms;        /* when the screen last had something to answer: the end of an action, the start */
 	struct guard guard;
+	struct nodes nodes;
 	struct records *records; /* of keys */
 	struct readers readers;  /* of streams */
 	struct events *events;

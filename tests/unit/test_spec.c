@@ -24,7 +24,7 @@ static const char whole[] =
 	"\"limits\":{\"cpu\":2.0,\"memory_mb\":3072,\"pids\":2048,\"disk_mb\":1024,\"exec_ms\":120000},"
 	"\"approval\":{\"mode\":\"sensitive\",\"rules\":[]},\"secrets\":[],"
 	"\"setup\":{\"commands\":[],\"egress\":{\"mode\":\"none\",\"allow\":[]}},"
-	"\"record\":{\"pictures\":true,\"text\":\"plain\"}}";
+	"\"record\":{\"pictures\":true,\"text\":\"plain\",\"nodes\":true}}";
 
 static json_t *parse(const char *text)
 {
