@@ -328,7 +328,12 @@ def test_text_that_was_not_recorded(cli, tmp_path):
     folder = record(cli, tmp_path, {"spec": {"image": "minimal", "record": {"text": "none"}}, "steps": [{"action": "type", "text": "hunter2"}]})
     assert b"hunter2" not in (folder / "journal.jsonl").read_bytes()
     done = cli.run("replay", folder, status=USAGE)
-    assert "call 1 typed 7 bytes that were not recorded" in done.stderr.decode() and '"text": "plain"' in done.stderr.decode()
+    assert "action 1.1 (CALL.ACTION) typed 7 bytes that were not recorded" in done.stderr.decode() and '"text": "plain"' in done.stderr.decode()
+    given = tmp_path / "given"
+    given.write_text("hunter2\n")
+    report = cli.run("replay", folder, "--text", f"1.1={given}", "-o", tmp_path / "new").stdout.decode()
+    assert "type 7 bytes, not recorded" in report and "hunter2" not in report
+    assert b"hunter2" not in (tmp_path / "new" / "journal.jsonl").read_bytes()
 
 
 def test_input_of_commands_is_given(cli, tmp_path):
