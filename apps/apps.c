@@ -153,10 +153,17 @@ static const struct field wait_window_fields[] = {
 	{"timeout_ms", FIELD_INT, false, 1, LIMIT_CALL_MS, NULL, NULL, "ms", "10000", "how long to wait for it"},
 };
 
+static const struct field close_window_fields[] = {
+	WINDOW_FIELD,
+	{"timeout_ms", FIELD_INT, false, 1, LIMIT_CALL_MS, NULL, NULL, "ms", "5000", "what it gets to close, or to ask something instead"},
+	{"force", FIELD_BOOL, false, 0, 0, NULL, NULL, NULL, "false", "then its program is cut off from the display: what is not saved is lost"},
+};
+
+#define CORNER_FIELD(name, doc) {name, FIELD_INT, true, -LIMIT_SIDE_MAX_PX, LIMIT_SIDE_MAX_PX, NULL, NULL, "px", NULL, doc}
 static const struct field move_window_fields[] = {
 	WINDOW_FIELD,
-	{"x", FIELD_X, true, 0, 0, NULL, NULL, "px", NULL, "left edge of its content, without the frame"},
-	{"y", FIELD_Y, true, 0, 0, NULL, NULL, "px", NULL, "upper edge of its content: the title bar is above it"},
+	CORNER_FIELD("x", "left edge of its frame; a part of it may be beyond the edges of the screen"),
+	CORNER_FIELD("y", "upper edge of its frame: 0 has its title bar at the top of the screen"),
 };
 
 static const struct field resize_window_fields[] = {
@@ -164,6 +171,12 @@ static const struct field resize_window_fields[] = {
 	{"width", FIELD_INT, false, 1, LIMIT_SIDE_MAX_PX, NULL, NULL, "px", NULL, "of its content, without the frame"},
 	{"height", FIELD_INT, false, 1, LIMIT_SIDE_MAX_PX, NULL, NULL, "px", NULL, "of its content, without the frame"},
 	{"maximized", FIELD_BOOL, false, 0, 0, NULL, NULL, NULL, NULL, "true fills the screen, false gives it its former size back"},
+};
+
+static const struct field show_window_fields[] = {
+	WINDOW_FIELD,
+	{"state", FIELD_ENUM, true, 0, 0, "normal maximized maximized_width maximized_height minimized fullscreen", NULL, NULL, NULL,
+	 "normal: with its own size and place"},
 };
 
 static const struct field exec_fields[] = {
@@ -210,11 +223,14 @@ const struct shape apps_shapes[] = {
 };
 const size_t apps_n_shapes = ARRAY_LEN(apps_shapes);
 static const struct member window_told[] = {WINDOW_TOLD, OF_WINDOW("")};
+static const struct member asked_told[] = {WINDOW_TOLD, OF_WINDOW(""), {"note?", "string", "why it is not just what was asked for"}};
 static const struct member close_told[] = {
 	WINDOW_TOLD,
 	{"closed", "boolean", "is it gone?"},
 	OF_WINDOW("?"),
 	{"dialog?", "Window", "what it asks instead"},
+	{"forced?", "boolean", "true: its program was cut off"},
+	{"note?", "string", "why it is not closed"},
 };
 static const struct member launch_told[] = {
 	WINDOW_TOLD,
@@ -249,17 +265,17 @@ const struct action_row apps_rows[] = {
 	 "{\"action\":\"wait_window\",\"class\":\"firefox-esr\",\"timeout_ms\":10000}",
 	 "{\"window\":4194311," EXAMPLE_WINDOW "}"},
 	{"focus_window",
-	 "brings a window to the top and gives it the keys",
+	 "brings a window to the top, onto the screen if it is off it, and gives it the keys",
 	 {window_fields, ARRAY_LEN(window_fields), NULL},
 	 NULL,
 	 focus_window_run,
 	 0,
-	 MEMBERS(window_told),
+	 MEMBERS(asked_told),
 	 "{\"action\":\"focus_window\",\"window\":4194311}",
 	 "{\"window\":4194311," EXAMPLE_WINDOW "}"},
 	{"close_window",
 	 "asks a window to close; closed tells whether it did, dialog what it asks instead",
-	 {window_fields, ARRAY_LEN(window_fields), NULL},
+	 {close_window_fields, ARRAY_LEN(close_window_fields), NULL},
 	 NULL,
 	 close_window_run,
 	 0,
@@ -272,7 +288,7 @@ const struct action_row apps_rows[] = {
 	 NULL,
 	 move_window_run,
 	 0,
-	 MEMBERS(window_told),
+	 MEMBERS(asked_told),
 	 "{\"action\":\"move_window\",\"window\":4194311,\"x\":100,\"y\":100}",
 	 "{\"window\":4194311," EXAMPLE_WINDOW "}"},
 	{"resize_window",
@@ -281,8 +297,17 @@ const struct action_row apps_rows[] = {
 	 resize_window_check,
 	 resize_window_run,
 	 0,
-	 MEMBERS(window_told),
+	 MEMBERS(asked_told),
 	 "{\"action\":\"resize_window\",\"window\":4194311,\"maximized\":false}",
+	 "{\"window\":4194311," EXAMPLE_WINDOW "}"},
+	{"show_window",
+	 "shows a window maximized, minimized, over all of the screen, or normal again",
+	 {show_window_fields, ARRAY_LEN(show_window_fields), NULL},
+	 NULL,
+	 show_window_run,
+	 0,
+	 MEMBERS(window_told),
+	 "{\"action\":\"show_window\",\"window\":4194311,\"state\":\"maximized\"}",
 	 "{\"window\":4194311," EXAMPLE_WINDOW "}"},
 	{"launch",
 	 "starts an app of the catalogue and waits for its window",

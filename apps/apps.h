@@ -43,7 +43,7 @@ struct access *apps_access(struct apps *apps);
 /* The catalogue's name of the app that was launched as this process (a number of the app jail); NULL for others. */
 const char *apps_name_of(const struct apps *apps, int pid);
 
-/* Rows: windows wait_window focus_window close_window move_window resize_window launch exec. Home: struct apps *. */
+/* Rows: windows wait_window focus_window close_window move_window resize_window show_window launch exec. Home: struct apps *. */
 extern const struct action_row apps_rows[];
 extern const size_t apps_n_rows;
 

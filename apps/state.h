@@ -77,5 +77,6 @@ int close_window_run(struct action_run *run, struct err *e);
 int move_window_run(struct action_run *run, struct err *e);
 int resize_window_check(void *home, const json_t *args, struct err *e);
 int resize_window_run(struct action_run *run, struct err *e);
+int show_window_run(struct action_run *run, struct err *e);
 
 #endif

@@ -84,7 +84,7 @@ struct windows {
 	size_t n_popups;
 	struct top *tops;      /* at most LIMIT_TOPS */
 	size_t n_tops;
-	bool more;             /* there are more windows than these limits let be told */
+	bool more;             /* there may be more windows than these limits let be told */
 };
 
 /* The ids of the managed windows, top first, at most LIMIT_WINDOWS; *ids is malloced, the caller's. Errors as xconn_reply. */
@@ -102,6 +102,9 @@ const struct window *windows_find(const struct windows *windows, xcb_window_t id
 
 /* Both are of the same program, as the server and the kernel say. */
 bool windows_same_program(const struct xconn *x, const struct window *a, const struct window *b);
+
+/* A window of the window manager's own, XCB_NONE if it does not say. Errors as xconn_reply. */
+int windows_manager(struct xconn *x, xcb_window_t *manager, struct err *e);
 
 /* Is it of a kind that gets the keys when it opens? */
 bool windows_takes_keys(const struct window *window);

@@ -119,6 +119,8 @@ static void place_window(struct window *window, const struct windows *windows, s
 		window->sight = SIGHT_NONE;
 	} else if (place < windows->n_tops) {
 		judge(window, content_of(window), windows, place, screen);
+	} else if (!windows->more) {
+		window->sight = SIGHT_NONE; /* not shown yet */
 	}
 }
 
@@ -130,8 +132,7 @@ static bool is_frame(const struct windows *windows, xcb_window_t top)
 	return false;
 }
 
-/* The window manager's own: frames of windows that came just now, and what it shows itself. */
-static int manager_of(struct xconn *x, xcb_window_t *manager, struct err *e)
+int windows_manager(struct xconn *x, xcb_window_t *manager, struct err *e)
 {
 	auto_free char *data = NULL;
 	xcb_atom_t atom, type;
@@ -179,13 +180,14 @@ static xcb_window_t owner_of(const struct xconn *x, const struct windows *window
 	return best ? best->id : XCB_NONE;
 }
 
+/* But for what the window manager shows: frames of windows that came just now, and what is its own. */
 static int look_at_popups(struct xconn *x, struct rect screen, struct windows *out, struct err *e)
 {
 	xcb_window_t ids[LIMIT_POPUPS], manager;
 	struct windows popups;
 	size_t n = 0;
 
-	if (manager_of(x, &manager, e) < 0)
+	if (windows_manager(x, &manager, e) < 0)
 		return -1;
 	for (size_t i = 0; i < out->n_tops; i++) {
 		const struct top *top = &out->tops[i];
@@ -226,10 +228,11 @@ int windows_look(struct xconn *x, struct space screen, struct windows *out, stru
 		rc = windows_describe(x, ids, n, &made, e);
 	made.tops = stack.tops;
 	made.n_tops = stack.n_tops;
-	made.more = stack.more || n == LIMIT_WINDOWS;
+	made.more = stack.more;
 	for (size_t i = 0; i < made.n; i++)
 		if (!made.list[i].gone)
 			place_window(&made.list[i], &made, whole);
+	made.more |= n == LIMIT_WINDOWS;
 	if (rc == 0)
 		rc = look_at_popups(x, whole, &made, e);
 	if (rc < 0)

@@ -67,17 +67,19 @@ def test_fields(desk):
     assert refused(desk, "focus_window") == ("missing_field", "/actions/0/window")
     assert refused(desk, "close_window", window="Terminal") == ("bad_field", "/actions/0/window")
     assert refused(desk, "close_window", window=2**32) == ("bad_field", "/actions/0/window")
-    assert refused(desk, "move_window", window=1, x=WIDTH, y=0) == ("bad_field", "/actions/0/x")
+    assert refused(desk, "move_window", window=1, x=4097, y=0) == ("bad_field", "/actions/0/x")
     assert refused(desk, "move_window", window=1, x=0) == ("missing_field", "/actions/0/y")
     assert refused(desk, "resize_window", window=1) == ("missing_field", "/actions/0/width")
     assert refused(desk, "resize_window", window=1, width=1) == ("missing_field", "/actions/0/height")
     assert refused(desk, "resize_window", window=1, width=1, height=0) == ("bad_field", "/actions/0/height")
     assert refused(desk, "resize_window", window=1, width=1, height=1, maximized=True) == ("bad_field", "/actions/0/maximized")
+    assert refused(desk, "show_window", window=1) == ("missing_field", "/actions/0/state")
+    assert refused(desk, "show_window", window=1, state="large") == ("bad_field", "/actions/0/state")
 
 
 @pytest.mark.parametrize("action, fields", [
     ("focus_window", {}), ("close_window", {}), ("move_window", {"x": 1, "y": 1}), ("resize_window", {"width": 9, "height": 9}),
-    ("resize_window", {"maximized": True}),
+    ("resize_window", {"maximized": True}), ("show_window", {"state": "normal"}), ("close_window", {"force": True}),
 ])
 def test_no_such_window(desk, action, fields):
     terminal(desk)
@@ -162,19 +164,22 @@ def test_a_window_that_does_not_close(desk):
 
 @pytest.mark.parametrize("app", ["terminal", "editor"])
 def test_move(desk, app):
-    """The content is where it was asked to be, whatever the frame."""
+    """The frame is where it was asked to be: at 0, 0 its title bar can be seen and used."""
     window = desk.do("launch", app=app)["window"]
-    for x, y in ((100, 100), (1, 30), (600, 401), (0, 23)):
+    for x, y in ((100, 100), (1, 30), (600, 401), (-40, -10), (0, 0)):
         result = desk.do("move_window", window=window, x=x, y=y)
-        assert (result["x"], result["y"]) == (x, y) and same(result, of(desk, window))
+        assert (result["frame"]["x"], result["frame"]["y"]) == (x, y) and same(result, of(desk, window)) and "note" not in result
+        assert result["y"] >= y + 15, "there is no title bar"
+    desk.do("drag", path=[(60, 8), (160, 108)])
+    until(lambda: (of(desk, window)["frame"]["x"], of(desk, window)["frame"]["y"]) == (100, 100))
 
 
 def test_move_in_another_space(desk):
     window = terminal(desk)
     space = {"width": WIDTH // 2, "height": HEIGHT // 2}
-    result = desk.act({"action": "move_window", "window": window, "x": 100, "y": 50}, space=space)["results"][0]
+    result = desk.act({"action": "move_window", "window": window, "x": 100, "y": 50}, space=space)["results"][0]["frame"]
     assert (result["x"], result["y"]) == (100, 50)
-    found = of(desk, window)
+    found = of(desk, window)["frame"]
     assert (found["x"] // 2, found["y"] // 2) == (100, 50)
     result = desk.act({"action": "resize_window", "window": window, "width": 300, "height": 150}, space=space)["results"][0]
     assert 280 <= result["width"] <= 300 and 135 <= result["height"] <= 150
@@ -183,9 +188,13 @@ def test_move_in_another_space(desk):
 def test_the_window_manager_has_the_last_word(desk):
     """At the edge a bit of the window stays; a terminal takes whole characters. The result tells what came of it."""
     window = terminal(desk)
-    result = desk.do("move_window", window=window, x=WIDTH - 1, y=HEIGHT - 1)
-    assert result["x"] < WIDTH - 1 and result["y"] < HEIGHT - 1 and same(result, of(desk, window))
+    result = desk.do("move_window", window=window, x=WIDTH + 100, y=HEIGHT + 100)
+    assert result["frame"]["x"] < WIDTH and result["frame"]["y"] < HEIGHT and same(result, of(desk, window)) and "screen" in result["note"]
+    assert result["visible"] != "all" and result["hidden_by"] == ["off_screen"]
+    result = desk.do("focus_window", window=window)
+    assert (result["visible"], result["hidden_by"]) == ("all", []) and "off the screen" in result["note"]
     result = desk.do("resize_window", window=window, width=501, height=333)
+    assert "steps" in result["note"]
     assert 480 < result["width"] <= 501 and 310 < result["height"] <= 333 and same(result, of(desk, window))
 
 
@@ -201,6 +210,30 @@ def test_maximize(desk):
     for _ in range(2):
         result = desk.do("resize_window", window=window, maximized=False)
         assert {key: result[key] for key in FACTS} == {key: before[key] for key in FACTS}
+
+
+def test_show(desk):
+    """Each way to show a window, and back; the result tells what it looks like then."""
+    window = desk.do("launch", app="editor")["window"]
+    before = of(desk, window)
+    for state, width, height in (("maximized", WIDTH, None), ("maximized_width", WIDTH, before["height"]), ("fullscreen", WIDTH, HEIGHT),
+                                 ("minimized", None, None), ("maximized_height", before["width"], None), ("normal", before["width"], before["height"])):
+        result = desk.do("show_window", window=window, state=state)
+        assert (state in result["state"] or state == "normal") and same(result, of(desk, window))
+        assert width is None or result["width"] == width
+        assert height is None or result["height"] == height
+        assert result["visible"] == ("none" if state == "minimized" else "all")
+    assert {key: result[key] for key in FACTS} == {key: before[key] for key in FACTS}
+
+
+def test_force(desk):
+    """A program that hangs and is closed by force: its windows go, and the others stay."""
+    other = terminal(desk, "other")
+    desk.run("sh", "-c", "xterm -title stopped >/dev/null 2>&1 &")
+    window = desk.do("wait_window", title="stopped")
+    desk.run("kill", "-STOP", str(window["pid"]))
+    result = desk.do("close_window", window=window["window"], force=True, timeout_ms=300)
+    assert result["closed"] and result["forced"] and [found["id"] for found in desk.windows()] == [other]
 
 
 def test_windows_that_vanish(desk):

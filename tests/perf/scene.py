@@ -63,7 +63,7 @@ class Scene:
         window = self.session.act({"action": "launch", "app": app, "args": args}, timeout_ms=60000)["results"][0]["window"]
         self.session.act({"action": "resize_window", "window": window, "maximized": False},
                          {"action": "resize_window", "window": window, "width": int(self.width * width), "height": int(self.height * height)},
-                         {"action": "move_window", "window": window, "x": int(self.width * x) + 4, "y": int(self.height * y) + 24},
+                         {"action": "move_window", "window": window, "x": int(self.width * x) + 3, "y": int(self.height * y) + 2},
                          {"action": "wait_settled", "timeout_ms": 20000})
         return next(other for other in windows(self.session) if other["id"] == window)
 

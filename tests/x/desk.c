@@ -158,7 +158,9 @@ const json_t *desk_window(struct desk *desk, xcb_window_t id)
 	const int64_t until_ms = util_now_ms() + PATIENCE_MS;
 	const json_t *window;
 
-	while (!(window = desk_find(desk, "windows", id)))
+	/* Listed, and shown: the window manager lists it a little before. */
+	while (!(window = desk_find(desk, "windows", id)) ||
+	       (strcmp(desk_text(window, "visible"), "none") == 0 && json_array_size(json_object_get(window, "hidden_by")) == 0))
 		if (util_now_ms() > until_ms)
 			fail_msg("window %u does not come", id);
 	return window;

@@ -77,8 +77,11 @@ void xserver_start_again(struct xserver *server, int width, int height)
 
 void xserver_start_manager(struct xserver *server)
 {
-	const char *const argv[] = {"openbox", "--config-file", "images/recipes/display/root/etc/xdg/openbox/rc.xml", "--sm-disable", NULL};
+	/* It goes to the home folder before it reads it. */
+	auto_free char *rc = realpath("images/recipes/display/root/etc/xdg/openbox/rc.xml", NULL);
+	const char *const argv[] = {"openbox", "--config-file", rc, "--sm-disable", NULL};
 
+	assert_non_null(rc);
 	server->manager = spawn(argv, server->display);
 	assert_true(server->manager > 0);
 }
