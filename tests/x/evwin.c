@@ -24,6 +24,7 @@
 #include "session/base/util.h"
 
 #define MARK "GLOVEBOX_TEST_MARK"
+#define GONE_MS 10000
 
 /* The child's side. */
 struct client {
@@ -243,22 +244,82 @@ void evwin_start(struct evwin *evwin, const char *display, enum evwin_way way)
 	evwin->xcb = xcb_connect(display, NULL);
 }
 
+static xcb_atom_t atom(const struct evwin *evwin, const char *name)
+{
+	auto_free xcb_intern_atom_reply_t *reply =
+		xcb_intern_atom_reply(evwin->xcb, xcb_intern_atom(evwin->xcb, 0, (uint16_t)strlen(name), name), NULL);
+
+	assert_non_null(reply);
+	return reply->atom;
+}
+
+static bool is_managed(const struct evwin *evwin, xcb_window_t root)
+{
+	xcb_get_property_cookie_t asked =
+		xcb_get_property(evwin->xcb, 0, root, atom(evwin, "_NET_SUPPORTING_WM_CHECK"), XCB_ATOM_WINDOW, 0, 1);
+	auto_free xcb_get_property_reply_t *reply = xcb_get_property_reply(evwin->xcb, asked, NULL);
+
+	return reply && reply->type != XCB_NONE;
+}
+
+static bool is_there(const struct evwin *evwin)
+{
+	auto_free xcb_get_window_attributes_reply_t *reply =
+		xcb_get_window_attributes_reply(evwin->xcb, xcb_get_window_attributes(evwin->xcb, evwin->window), NULL);
+
+	return reply;
+}
+
+static bool is_focus_nowhere(const struct evwin *evwin)
+{
+	auto_free xcb_get_input_focus_reply_t *reply = xcb_get_input_focus_reply(evwin->xcb, xcb_get_input_focus(evwin->xcb), NULL);
+
+	return reply && reply->focus == XCB_INPUT_FOCUS_POINTER_ROOT;
+}
+
+/* Waits for an event that was asked for, and drops all that have come. */
+static void wait_event(const struct evwin *evwin)
+{
+	struct pollfd p = {.fd = xcb_get_file_descriptor(evwin->xcb), .events = POLLIN};
+	xcb_generic_event_t *event = xcb_poll_for_event(evwin->xcb);
+
+	if (!event && poll(&p, 1, GONE_MS) != 1)
+		fail_msg("the window does not go");
+	for (; event; event = xcb_poll_for_event(evwin->xcb))
+		free(event);
+}
+
+/*
+ * Once the window that had the focus is gone, a window manager gives the focus to another. A new window that takes it earlier loses it to
+ * that.
+ */
+static void wait_gone(const struct evwin *evwin)
+{
+	static const uint32_t of_window = XCB_EVENT_MASK_STRUCTURE_NOTIFY, of_root = XCB_EVENT_MASK_FOCUS_CHANGE;
+	xcb_window_t root = xcb_setup_roots_iterator(xcb_get_setup(evwin->xcb)).data->root;
+
+	xcb_change_window_attributes(evwin->xcb, root, XCB_CW_EVENT_MASK, &of_root);
+	xcb_change_window_attributes(evwin->xcb, evwin->window, XCB_CW_EVENT_MASK, &of_window);
+	while (is_there(evwin))
+		wait_event(evwin);
+	while (is_managed(evwin, root) && is_focus_nowhere(evwin))
+		wait_event(evwin);
+}
+
 void evwin_stop(struct evwin *evwin)
 {
-	xcb_disconnect(evwin->xcb);
 	(void)kill(evwin->pid, SIGKILL);
 	(void)waitpid(evwin->pid, NULL, 0);
+	wait_gone(evwin);
+	xcb_disconnect(evwin->xcb);
 	(void)fclose(evwin->out);
 }
 
 static void send_mark(struct evwin *evwin)
 {
-	xcb_intern_atom_reply_t *mark = xcb_intern_atom_reply(evwin->xcb, xcb_intern_atom(evwin->xcb, 0, strlen(MARK), MARK), NULL);
 	xcb_client_message_event_t message = {
-		.response_type = XCB_CLIENT_MESSAGE, .format = 32, .window = evwin->window, .type = mark ? mark->atom : 0};
+		.response_type = XCB_CLIENT_MESSAGE, .format = 32, .window = evwin->window, .type = atom(evwin, MARK)};
 
-	assert_non_null(mark);
-	free(mark);
 	xcb_send_event(evwin->xcb, 0, evwin->window, 0, (const char *)&message);
 	xcb_flush(evwin->xcb);
 }
