@@ -24,6 +24,8 @@ static const struct arg_option replay_options[] = {
 	{"ignore", 0, "X,Y,W,H", true, "leave this part of the screen out"},
 	{"ignore-file", 0, "FILE", false, "regions to leave out (default: ignore.json in the folder, or ZIP.ignore.json)"},
 	{"clock", 0, NULL, false, "compare the clock of the panel, too"},
+	{"follow", 0, NULL, false, "click what has moved where it is now; from then on pictures are not compared"},
+	{"any-node", 0, NULL, false, "what a click meets need not be called as it was"},
 	{"env", 0, "NAME[=VALUE]", true, "a value of the environment, which journals do not keep; without = it is left out"},
 	{"stdin", 0, "CALL.ACTION=FILE", true, "input of a command, which journals do not keep"},
 	{"text", 0, "CALL.ACTION=FILE", true, "what was typed where the journal has its length alone, such as a password"},
@@ -110,6 +112,8 @@ static int read_numbers(struct replay *replay, struct err *e)
 	replay->options.tolerance = (int)tolerance;
 	replay->options.accept = args_get(args, "update");
 	replay->options.keep_going = args_get(args, "keep-going");
+	replay->options.follow = args_get(args, "follow");
+	replay->options.any_node = args_get(args, "any-node");
 	replay->options.keep_pictures = args_get(args, "report");
 	return 0;
 }

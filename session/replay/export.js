@@ -36,6 +36,7 @@
     if (!at("picture").naturalWidth) return;
     const marks = step.marks || [];
     if (step.region) page.draw("rect", "area", step.region);
+    for (const node of [step.node, step.node_to]) if (node && node.bounds) page.draw("rect", "met", node.bounds);
     if (marks.length > 1) page.drawPath(marks);
     (marks.length > 1 ? [marks[0], marks[marks.length - 1]] : marks).forEach(page.drawPoint);
   };
@@ -55,8 +56,10 @@
     showMarks(step);
   };
 
+  const named = (node) => node && (node.name ? `${node.role} “${node.name}”` : node.role);
   const showMore = (step) => {
-    const rows = [["action", step.action && JSON.stringify(step.action), "code"], ["time", step.time], ["by", step.actor],
+    const rows = [["action", step.action && JSON.stringify(step.action), "code"], ["met", named(step.node)],
+      ["dropped on", named(step.node_to)], ["time", step.time], ["by", step.actor],
       ["call", step.request && `${step.call} (${step.request})`], ["dialect", step.dialect]];
     at("more").replaceChildren(...rows.filter(([, value]) => value !== undefined && value !== "").flatMap(([name, value, kind]) =>
       [make("dt", name), make("dd", value, kind)]));

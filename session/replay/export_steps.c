@@ -66,6 +66,20 @@ static void set_marks(json_t *step, const json_t *action, struct space from, str
 	}
 }
 
+/* What it met, with its place on the display. */
+static void set_node(json_t *step, const char *name, const json_t *result, struct space from, struct space to)
+{
+	json_t *node = json_is_object(json_object_get(result, name)) ? json_deep_copy(json_object_get(result, name)) : NULL;
+	const json_t *bounds = json_object_get(node, "bounds");
+	int x = number(json_object_get(bounds, "x")), y = number(json_object_get(bounds, "y"));
+	int width = number(json_object_get(bounds, "width")), height = number(json_object_get(bounds, "height"));
+
+	space_map_rect(from, to, &x, &y, &width, &height);
+	if (bounds)
+		set(node, "bounds", json_pack("{s:i,s:i,s:i,s:i}", "x", x, "y", y, "width", width, "height", height));
+	set(step, name, node);
+}
+
 struct journey {
 	const struct reader *reader;
 	int64_t start_ms; /* monotonic, of the first line */
@@ -90,7 +104,8 @@ static json_t *begin(const struct journey *journey, size_t call_index, const cha
 
 static void add_action(struct journey *journey, size_t call_index, const struct reader_action *action)
 {
-	static const char *const of_result[] = {"ok", "error", "elapsed_ms", "node", "node_to", "node_reason"};
+	static const char *const of_result[] = {"ok", "error", "elapsed_ms", "node_reason"};
+	struct space space = space_of(json_object_get(action->intent, "space"), journey->native);
 	json_t *step = begin(journey, call_index, "action", action->intent);
 	auto_free char *title = title_action(action->action, action->result);
 
@@ -98,7 +113,9 @@ static void add_action(struct journey *journey, size_t call_index, const struct 
 	set(step, "action", json_incref((json_t *)(uintptr_t)action->action));
 	for (size_t i = 0; i < ARRAY_LEN(of_result); i++)
 		copy(step, of_result[i], action->result, of_result[i]);
-	set_marks(step, action->action, space_of(json_object_get(action->intent, "space"), journey->native), journey->native);
+	set_marks(step, action->action, space, journey->native);
+	set_node(step, "node", action->result, space, journey->native);
+	set_node(step, "node_to", action->result, space, journey->native);
 	set_picture(step, "before", action->before);
 	set_picture(step, "after", action->after);
 	json_array_append_new(journey->steps, step);

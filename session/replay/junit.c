@@ -49,6 +49,20 @@ static void results(FILE *to, const json_t *step)
 	}
 }
 
+/* A difference is called by what it is, where that is known. */
+static const char *type_of(const json_t *step, const char *otherwise)
+{
+	static const char *const states[] = {"moved", "gone", "alike"};
+	const char *state = text_of(json_object_get(step, "node"), "state");
+
+	if (strcmp(text_of(step, "where"), "node") == 0)
+		return "node";
+	for (size_t i = 0; i < ARRAY_LEN(states); i++)
+		if (strcmp(text_of(step, "where"), "before") == 0 && strcmp(states[i], state) == 0)
+			return states[i];
+	return otherwise;
+}
+
 static void verdict(FILE *to, const json_t *step)
 {
 	const char *said = text_of(step, "verdict"), *reason = text_of(step, "reason");
@@ -59,7 +73,7 @@ static void verdict(FILE *to, const json_t *step)
 		fprintf(to, "\n      <%s", rows[i].element);
 		attribute(to, "message", *reason ? reason : "not played: the replay stopped before it");
 		if (rows[i].type)
-			attribute(to, "type", rows[i].type);
+			attribute(to, "type", type_of(step, rows[i].type));
 		fputc('>', to);
 		report_xml_text(to, reason, strlen(reason));
 		results(to, step);

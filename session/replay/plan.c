@@ -160,6 +160,25 @@ static void add_points(const json_t *action, struct space space, struct space na
 	}
 }
 
+/* What it met there, if that is known. */
+static void add_aim(const struct plan *plan, const struct plan_step *step, size_t action, struct space space, size_t n_before)
+{
+	const json_t *met = json_object_get(step->call->actions[action].result, "node"), *point = json_array_get(step->points, n_before);
+	json_t *node, *bounds;
+	struct rect rect;
+
+	if (!point || !json_is_object(met))
+		return;
+	node = json_deep_copy(met);
+	bounds = json_object_get(node, "bounds");
+	rect = space_rect(bounds);
+	space_map_rect(space, plan->native, &rect.x, &rect.y, &rect.width, &rect.height);
+	if (bounds)
+		json_object_set_new(node, "bounds", json_pack("{s:i,s:i,s:i,s:i}", "x", rect.x, "y", rect.y, "width", rect.width, "height", rect.height));
+	json_array_append_new(step->aims, json_pack("{s:I,s:O,s:O,s:o}", "action", (json_int_t)action, "x", json_object_get(point, "x"), "y",
+	                                            json_object_get(point, "y"), "node", node));
+}
+
 /* What an observation did not count, such as a film, is not compared either: the smallest native rectangles that cover it. */
 static void add_masks(const struct reader_call *call, struct space native, json_t *masks)
 {
@@ -183,7 +202,9 @@ static int make_body(const struct plan *plan, struct plan_step *step, const stru
 	static const char *const kept[] = {"observe", "timeout_ms", "space"};
 	const struct reader_call *call = step->call;
 	const json_t *line = call->line ? call->line : call->n_actions > 0 ? call->actions[0].intent : NULL;
+	struct space space = read_space(json_object_get(line, "space"));
 	json_t *actions = json_array();
+	size_t n_before;
 
 	step->body = json_pack("{s:o}", "actions", actions);
 	for (size_t i = 0; i < call->n_actions; i++) {
@@ -193,7 +214,9 @@ static int make_body(const struct plan *plan, struct plan_step *step, const stru
 		if (fill_action(action, given, number, i + 1, e) < 0)
 			return -1;
 		json_array_append_new(step->expected, plan_result(call->actions[i].action, call->actions[i].result));
-		add_points(action, read_space(json_object_get(line, "space")), plan->native, step->points);
+		n_before = json_array_size(step->points);
+		add_points(action, space, plan->native, step->points);
+		add_aim(plan, step, i, space, n_before);
 	}
 	for (size_t i = 0; i < ARRAY_LEN(kept); i++) {
 		json_t *value = json_object_get(line, kept[i]);
@@ -272,7 +295,7 @@ static int make_step(const struct reader *reader, struct plan *plan, size_t inde
 	struct plan_step *step = &plan->steps[index];
 	const struct reader_call *call = reader_call(reader, index);
 
-	*step = (struct plan_step){.call = call, .expected = json_array(), .points = json_array(), .masks = json_array(), .title = title_call(call),
+	*step = (struct plan_step){.call = call, .expected = json_array(), .points = json_array(), .aims = json_array(), .masks = json_array(), .title = title_call(call),
 	                           .unfinished = is_unfinished(call)};
 	plan->n_steps++;
 	choose_pictures(reader, step, index > 0 ? reader_call(reader, index - 1) : NULL);
@@ -327,6 +350,7 @@ void plan_finish(struct plan *plan)
 		json_decref(plan->steps[i].body);
 		json_decref(plan->steps[i].expected);
 		json_decref(plan->steps[i].points);
+		json_decref(plan->steps[i].aims);
 		json_decref(plan->steps[i].masks);
 		free(plan->steps[i].title);
 	}

@@ -18,6 +18,7 @@ struct plan_step {
 	json_t *body;      /* of the act: its actions as they were begun, with observe, space and timeout_ms */
 	json_t *expected;  /* a list: of each action what its result said and a replay compares */
 	json_t *points;    /* a list of {"x","y"}: native pixels that its actions aim at, in order */
+	json_t *aims;      /* of those that met a node: {"action" (from 0), "x", "y", "node"} with its bounds in native pixels */
 	json_t *masks;     /* a list of rectangles in native pixels: its observe did not count them, nor the one before it */
 	char *title;       /* what it does, on one line, at most TITLE_MAX bytes */
 	uint64_t before;   /* the picture that must be there before it; 0: none */

@@ -2,6 +2,9 @@
 /*
  * Plays a plan on a session and compares what comes of it.
  *
+ * What a click met is compared as well, as far as the journal and the server tell: role and name. Where the screen before a step is another one, the tree of the
+ * session says whether what is to be clicked has moved or is gone.
+ *
  * Before a step it waits until the screen looks as it did before the call was recorded, then sends the act, compares the results, and waits until the
  * screen looks as it did afterwards. A step whose screen before it is another one is not played: a click would meet something else. It knows no server:
  * who calls it gives it the functions. Owner: session/replay. No threads.
@@ -34,6 +37,8 @@ struct player_options {
 	bool keep_going;  /* also after a step that differs */
 	bool accept;      /* pictures that differ do not stop it: they are to be the new ones */
 	bool keep_pictures; /* also those of steps that passed */
+	bool follow;      /* a click whose node has moved goes where that is now; pictures do not count from then on */
+	bool any_node;    /* what a click meets need not be what it met */
 };
 
 /*

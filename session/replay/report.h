@@ -4,7 +4,7 @@
  *
  * `head` is one object: {"journal","verdict","image","steps","passed","differing","failed","not_played","compared","elapsed_ms","recorded","session",…}. `steps` is a list of objects,
  * one for each recorded call: {"step","seq","time","title","verdict","reason","where","results_differ","results":[{"action","expected","actual","same"}],"points",
- * "before","expected","actual","difference" (names of pictures),"differing","share","box","hidden":[{"x","y","width","height","why"}],"waited_ms",
+ * "node":{"state","recorded","now"} (of what was to be clicked on another screen: find.h), "before","expected","actual","difference" (names of pictures),"differing","share","box","hidden":[{"x","y","width","height","why"}],"waited_ms",
  * "elapsed_ms","note"}. A verdict is "passed", "differs", "failed" (the server did not do it) or "not_played".
  * Owner: session/replay. No threads.
  */

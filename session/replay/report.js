@@ -19,6 +19,7 @@
     for (const place of step.hidden || []) rect("away", place);
     const points = step.points || [];
     if (view === "difference") return;
+    if (step.node && ["moved", "alike"].includes(step.node.state)) rect("moved", step.node.now);
     if (points.length > 1) page.drawPath(points);
     points.forEach(page.drawPoint);
   };

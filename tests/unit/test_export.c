@@ -77,6 +77,23 @@ static void test_marks(void **state)
 	}
 }
 
+/* What a click met is in its title, and its place is one of the display, as the marks are. */
+static void test_nodes(void **state)
+{
+	static const char met[] = "{\"request\":\"r1\",\"index\":0,\"ok\":true,\"after\":1,\"node\":{\"role\":\"push button\",\"name\":\"Go\","
+	                          "\"bounds\":{\"x\":1,\"y\":1,\"width\":2,\"height\":1}},\"node_to\":7}";
+	struct reader *reader = read_one("{\"action\":\"click\",\"x\":1,\"y\":1}", met);
+	json_auto_t *steps = export_steps(reader);
+	const json_t *step = json_array_get(steps, 0);
+	auto_free char *node = json_dumps(json_object_get(step, "node"), JSON_COMPACT);
+
+	(void)state;
+	assert_string_equal(json_string_value(json_object_get(step, "title")), "click push button \"Go\" at 1, 1");
+	assert_string_equal(node, "{\"role\":\"push button\",\"name\":\"Go\",\"bounds\":{\"x\":2,\"y\":2,\"width\":4,\"height\":2}}");
+	assert_null(json_object_get(step, "node_to"));
+	reader_close(reader);
+}
+
 /* Times that would not fit into a difference are none. */
 static void test_times_that_no_clock_has(void **state)
 {
@@ -162,7 +179,7 @@ static void test_archives(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_marks),
+		cmocka_unit_test(test_marks), cmocka_unit_test(test_nodes),
 		cmocka_unit_test(test_what_was_left_out),
 		cmocka_unit_test(test_times_that_no_clock_has), cmocka_unit_test(test_archives),
 	};

@@ -26,7 +26,17 @@ struct fake {
 	int64_t now_ms, acted_ms;
 	unsigned shown;
 	bool gone; /* no answer */
+	const char *tree; /* JSON; NULL: the server has no such action */
+	size_t n_trees;
 };
+
+static bool is_tree(const json_t *body)
+{
+	const json_t *action = json_array_get(json_object_get(body, "actions"), 0);
+
+	return strcmp(json_string_value(json_object_get(action, "action")), "tree") == 0 &&
+	       strcmp(json_string_value(json_object_get(body, "space")), "native") == 0;
+}
 
 static int fake_act(void *arg, const json_t *body, json_t **answer, struct err *e)
 {
@@ -35,6 +45,11 @@ static int fake_act(void *arg, const json_t *body, json_t **answer, struct err *
 
 	if (fake->gone)
 		return err_set(e, ERR_GONE, NULL, "no answer");
+	if (is_tree(body)) {
+		fake->n_trees++;
+		*answer = fake->tree ? json_pack("{s:b,s:[o]}", "ok", 1, "results", json_loads(fake->tree, 0, NULL)) : json_object();
+		return !fake->tree;
+	}
 	json_array_append(fake->bodies, (json_t *)(uintptr_t)body);
 	fake->n_acts++;
 	fake->acted_ms = fake->now_ms;
@@ -517,13 +532,146 @@ static void test_titles(void **state)
 	assert_title(click, "{\"node\":{\"role\":7,\"name\":[]}}", "click ? at 10, 20");
 }
 
+#define BUTTON "{\"role\":\"push button\",\"name\":\"Sign in\""
+#define MET "\"ok\":true,\"node\":" BUTTON ",\"bounds\":{\"x\":8,\"y\":18,\"width\":8,\"height\":4}}" /* native 16,36 16x8; the click 21,41 */
+#define TREE(nodes) "{\"ok\":true,\"root\":{\"role\":\"frame\",\"children\":[" nodes "]},\"truncated\":false}"
+#define NODE(node, x, y, w, h) node ",\"bounds\":{\"x\":" x ",\"y\":" y ",\"width\":" w ",\"height\":" h "}}"
+
+static const char *node_state(const struct played *played)
+{
+	return json_string_value(json_object_get(json_object_get(json_array_get(played->report.steps, 1), "node"), "state"));
+}
+
+/* The screen before a click is another one: has it moved, or is it gone? */
+static void test_moved_or_gone(void **state)
+{
+	static const struct {
+		const char *tree, *state, *words;
+		bool is_behind; /* what the pictures say comes first */
+	} rows[] = {
+		{TREE(NODE(BUTTON, "26", "40", "16", "8")), "moved", "push button \"Sign in\" has moved: it is at 31, 45 now; before it ", false},
+		{TREE(NODE(BUTTON, "26", "30", "20", "10")), "moved", "push button \"Sign in\" has moved: it is at 36, 35 now; before it ", false},
+		{TREE(NODE(BUTTON, "16", "36", "16", "8")), "there", "; push button \"Sign in\" is where it was", true},
+		{TREE(NODE("{\"role\":\"push button\",\"name\":\"Sign up\"", "16", "36", "16", "8")), "gone", "push button \"Sign in\" is gone; before it ", false},
+		{TREE(NODE("{\"role\":\"link\",\"name\":\"Sign in\"", "16", "36", "16", "8")), "gone", "push button \"Sign in\" is gone; before it ", false},
+		{TREE(BUTTON "}"), "gone", "push button \"Sign in\" is gone; before it ", false}, /* without a place nobody can click it */
+		{TREE(NODE(BUTTON, "1", "1", "2", "2") "," NODE(BUTTON, "5", "5", "2", "2")), "alike",
+		 "push button \"Sign in\" is not where it was; 2 like it are elsewhere, the first at 2, 2; before it ", false},
+		{TREE(NODE(BUTTON, "1", "1", "2", "2") "," NODE(BUTTON, "16", "36", "16", "8")), "there", "; push button \"Sign in\" is where it was", true},
+		{TREE(NODE(BUTTON, "16", "36", "16", "8") "," NODE(BUTTON, "1", "1", "2", "2")), "there", "; push button \"Sign in\" is where it was", true},
+		{TREE(NODE(BUTTON, "1e9", "-2147483648", "2147483647", "2")), "gone", "push button \"Sign in\" is gone; before it ", false},
+		{"{\"ok\":true,\"root\":{\"role\":\"frame\"},\"truncated\":true}", NULL, "before it ", false},
+		{"{\"ok\":false}", NULL, "before it ", false},
+		{NULL, NULL, "before it ", false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct reader *reader = make_recording(click, MET);
+		struct fake fake = as_recorded;
+		struct played played;
+		const char *reason;
+
+		fake.tree = rows[i].tree;
+		fake.colours[1] = 0x00ff80;
+		played = play(reader, &fake, (struct player_options){.keep_going = true});
+		reason = fact(&played, 1, "reason");
+		assert_string_equal(fact(&played, 1, "verdict"), "differs");
+		assert_string_equal(fact(&played, 1, "where"), "before");
+		if (rows[i].state)
+			assert_string_equal(node_state(&played), rows[i].state);
+		else
+			assert_null(node_state(&played));
+		if (rows[i].is_behind ? !strstr(reason, rows[i].words) : strncmp(reason, rows[i].words, strlen(rows[i].words)) != 0)
+			fail_msg("%zu: \"%s\" does not say \"%s\"", i, reason, rows[i].words);
+		finish(&played, &fake, reader);
+	}
+}
+
+/* What it would click has moved: there it is clicked, and from then on pictures do not count; but what is gone does. */
+static void test_follow(void **state)
+{
+	static const char *const after[] = {TREE(NODE(BUTTON, "26", "40", "16", "8")), TREE("{\"role\":\"label\"}")};
+	const json_t *action;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(after); i++) {
+		struct reader *reader = make_recording(click, MET);
+		struct fake fake = as_recorded;
+		struct played played;
+
+		fake.tree = after[i];
+		fake.colours[1] = fake.colours[2] = fake.colours[3] = 0x00ff80;
+		played = play(reader, &fake, (struct player_options){.follow = true, .keep_going = true});
+		if (i == 0) {
+			assert_string_equal(fact(&played, 1, "verdict"), "passed");
+			assert_string_equal(fact(&played, 1, "note_before"), "push button \"Sign in\" has moved: it is at 31, 45 now, and was followed");
+			assert_string_equal(fact(&played, 2, "verdict"), "passed");
+			action = json_array_get(json_object_get(json_array_get(fake.bodies, 1), "actions"), 0);
+			assert_int_equal(json_integer_value(json_object_get(action, "x")), 15); /* of 32 for 31 of 64 */
+			assert_int_equal(json_integer_value(json_object_get(action, "y")), 22);
+		} else {
+			assert_string_equal(fact(&played, 1, "verdict"), "differs");
+			assert_string_equal(node_state(&played), "gone");
+		}
+		finish(&played, &fake, reader);
+	}
+}
+
+/* Of the right look, but another thing: a click that meets it is no success. */
+static void test_another_node(void **state)
+{
+	static const struct {
+		const char *now, *reason;
+		bool any;
+	} rows[] = {
+		{"{\"role\":\"push button\",\"name\":\"Cancel\"}", "action 1 (click) met push button \"Cancel\", and push button \"Sign in\" when it was recorded", false},
+		{"{\"role\":\"link\",\"name\":\"Sign in\"}", "action 1 (click) met link \"Sign in\", and push button \"Sign in\" when it was recorded", false},
+		{"{\"role\":\"push button\",\"name\":\"Cancel\"}", NULL, true},
+		{BUTTON "}", NULL, false}, {"{\"role\":\"push button\"}", NULL, false}, {"null", NULL, false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct reader *reader = make_recording(click, MET);
+		auto_free char *answer = util_printf("{\"ok\":true,\"results\":[{\"ok\":true,\"node\":%s}]}", rows[i].now);
+		struct fake fake = as_recorded;
+		struct played played;
+
+		fake.answers[1] = answer;
+		played = play(reader, &fake, (struct player_options){.any_node = rows[i].any});
+		assert_string_equal(fact(&played, 1, "verdict"), rows[i].reason ? "differs" : "passed");
+		if (rows[i].reason)
+			assert_string_equal(fact(&played, 1, "reason"), rows[i].reason);
+		assert_int_equal(fake.n_trees, 0); /* nobody need ask */
+		finish(&played, &fake, reader);
+	}
+}
+
+/* A journal that is to take the place of the old one has no acts that are not its own. */
+static void test_an_update_asks_nothing(void **state)
+{
+	struct reader *reader = make_recording(click, MET);
+	struct fake fake = as_recorded;
+	struct played played;
+
+	(void)state;
+	fake.tree = TREE(NODE(BUTTON, "26", "40", "16", "8"));
+	fake.colours[1] = 0x00ff80;
+	played = play(reader, &fake, (struct player_options){.accept = true});
+	assert_int_equal(fake.n_trees, 0);
+	assert_int_equal(fake.n_acts, 3);
+	finish(&played, &fake, reader);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_passes), cmocka_unit_test(test_stops_at_the_first_difference), cmocka_unit_test(test_does_not_click_on_another_screen),
 		cmocka_unit_test(test_results), cmocka_unit_test(test_accepts_pictures_alone), cmocka_unit_test(test_windows_are_mapped), cmocka_unit_test(test_masks_of_observations), cmocka_unit_test(test_regions_of_one_step),
 		cmocka_unit_test(test_server_gone), cmocka_unit_test(test_what_cannot_be_replayed), cmocka_unit_test(test_what_is_given),
-		cmocka_unit_test(test_texts_that_are_given), cmocka_unit_test(test_titles),
+		cmocka_unit_test(test_texts_that_are_given), cmocka_unit_test(test_titles), cmocka_unit_test(test_moved_or_gone),
+		cmocka_unit_test(test_follow), cmocka_unit_test(test_another_node), cmocka_unit_test(test_an_update_asks_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -145,6 +145,31 @@ static void test_junit(void **state)
 	report_finish(&report);
 }
 
+/* Whoever filters failures by their type finds what has moved and what is gone. */
+static void test_types_of_differences(void **state)
+{
+	static const struct {
+		const char *where, *state, *type;
+	} rows[] = {
+		{"before", "moved", "type=\"moved\""},     {"before", "gone", "type=\"gone\""},       {"before", "alike", "type=\"alike\""},
+		{"before", "there", "type=\"difference\""}, {"after", "moved", "type=\"difference\""}, {"node", "there", "type=\"node\""},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct report report;
+		auto_free char *text = NULL;
+
+		report_init(&report);
+		json_array_append_new(report.steps, json_pack("{s:i,s:s,s:s,s:s,s:s,s:{s:s}}", "step", 1, "title", "a", "verdict", "differs", "reason", "b", "where",
+		                                              rows[i].where, "node", "state", rows[i].state));
+		report_close(&report);
+		text = written(&report, report_junit);
+		assert_non_null(strstr(text, rows[i].type));
+		report_finish(&report);
+	}
+}
+
 static size_t count(const char *text, const char *what)
 {
 	size_t n = 0;
@@ -180,7 +205,7 @@ static void test_html(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_xml_text), cmocka_unit_test(test_script_json), cmocka_unit_test(test_counts), cmocka_unit_test(test_junit),
+		cmocka_unit_test(test_xml_text), cmocka_unit_test(test_script_json), cmocka_unit_test(test_counts), cmocka_unit_test(test_junit), cmocka_unit_test(test_types_of_differences),
 		cmocka_unit_test(test_html),
 	};
 

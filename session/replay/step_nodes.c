@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What a step meets against what it met. */
+#include "session/base/json.h"
+#include "session/base/util.h"
+#include "session/replay/find.h"
+#include "session/replay/step.h"
+#include "session/replay/title.h"
+
+/* Where what the first aimed action met is now, as the session's tree says. False when nothing can be said. */
+static bool find_aim(const struct step *step, struct find *find)
+{
+	static const char question[] = "{\"actions\":[{\"action\":\"tree\",\"max_nodes\":5000}],\"space\":\"native\"}";
+	const struct player_api *api = step->player->api;
+	const json_t *aim = json_array_get(step->plan->aims, 0);
+	json_auto_t *body = json_loads(question, 0, NULL), *answer = NULL;
+	struct err ignored; /* a server that is gone will be met again */
+
+	/* A journal that is to be the new one has no such acts. */
+	if (!aim || step->player->options->accept || api->act(api->arg, body, &answer, &ignored) != 0)
+		return false;
+	*find = find_node(json_array_get(json_object_get(answer, "results"), 0), json_object_get(aim, "node"), (int)form_int(aim, "x", 0),
+	                  (int)form_int(aim, "y", 0));
+	return find->state != FIND_UNKNOWN;
+}
+
+/* A click goes where its node is now, in the space of its call. */
+static bool follow(const struct step *step, const json_t *aim, int now_x, int now_y)
+{
+	json_t *action = json_array_get(json_object_get(step->body, "actions"), (size_t)form_int(aim, "action", 0));
+	const json_t *size = json_object_get(step->body, "space");
+	struct space native = step->player->plan->native, space = {(int)form_int(size, "width", native.width_px), (int)form_int(size, "height", native.height_px)};
+
+	if (!json_object_get(action, "x") || now_x < 0 || now_y < 0 || now_x >= native.width_px || now_y >= native.height_px)
+		return false;
+	json_object_set_new(action, "x", json_integer(space_map(now_x, native.width_px, space.width_px)));
+	json_object_set_new(action, "y", json_integer(space_map(now_y, native.height_px, space.height_px)));
+	step_set(step, "points", json_pack("[{s:i,s:i}]", "x", now_x, "y", now_y));
+	return true;
+}
+
+/* It was followed: what differs for that reason does not count. */
+static void forgive(const struct step *step, const char *words)
+{
+	json_object_del(step->facts, "where");
+	json_object_del(step->facts, "reason");
+	step_set(step, "verdict", json_string("passed"));
+	step_set(step, "note_before", step_say("%s, and was followed", words));
+}
+
+/* Beside what the pictures say, if they count. */
+static void say_reason(const struct step *step, const char *words, bool is_there)
+{
+	const char *reason = form_string(step->facts, "reason", NULL);
+
+	if (!reason)
+		step_differ(step, "before", json_string(words));
+	else
+		step_set(step, "reason", is_there ? step_say("%s; %s", reason, words) : step_say("%s; %s", words, reason));
+}
+
+bool step_explain(const struct step *step)
+{
+	struct player *player = step->player;
+	const json_t *aim = json_array_get(step->plan->aims, 0), *node = json_object_get(aim, "node");
+	int x = (int)form_int(aim, "x", 0), y = (int)form_int(aim, "y", 0), now_x, now_y;
+	auto_free char *words = NULL;
+	struct find find;
+
+	if (!find_aim(step, &find))
+		return player->followed;
+	words = find_words(&find, node, x, y, &now_x, &now_y);
+	step_set(step, "node", json_pack("{s:s,s:O,s:o}", "state", find_name(find.state), "recorded", node, "now", step_rect(find.rect)));
+	if (player->options->follow && find.state == FIND_MOVED && follow(step, aim, now_x, now_y)) {
+		forgive(step, words);
+		player->followed = true;
+		return true;
+	}
+	if (player->followed && find.state == FIND_THERE)
+		return true;
+	say_reason(step, words, find.state == FIND_THERE);
+	return false;
+}
+
+/* Keys go to what has the focus, which pictures tell. */
+void step_check_node(const struct step *step, size_t index, const json_t *answered)
+{
+	const struct reader_action *recorded = &step->plan->call->actions[index];
+	const json_t *then = json_object_get(recorded->result, "node"), *now = json_object_get(answered, "node");
+	auto_free char *old_title = NULL, *new_title = NULL;
+
+	if (step->player->options->any_node || json_object_get(recorded->action, "text") || json_object_get(recorded->action, "keys") ||
+	    !json_is_object(then) || !json_is_object(now) || find_same(then, now))
+		return;
+	old_title = title_node(then);
+	new_title = title_node(now);
+	step_differ(step, "node", step_say("action %zu (%s) met %s, and %s when it was recorded", index + 1, form_string(recorded->action, "action", ""),
+	                                   new_title, old_title));
+}
