@@ -513,7 +513,7 @@ const struct action_row input_rows[] = {
 	 "{\"action\":\"key\",\"keys\":\"ctrl+a\"}", NULL},
 	{"key_down", "Presses keys and keeps them down.", FORM(keys_fields, NULL), check_keys, run_key_down, ACTION_TYPES, NO_MEMBERS,
 	 "{\"action\":\"key_down\",\"keys\":\"shift\"}", NULL},
-	{"key_up", "Releases keys.", FORM(keys_fields, NULL), check_keys, run_key_up, 0, NO_MEMBERS,
+	{"key_up", "Releases keys.", FORM(keys_fields, NULL), check_keys, run_key_up, ACTION_TYPES, NO_MEMBERS,
 	 "{\"action\":\"key_up\",\"keys\":\"shift\"}", NULL},
 	{"hold_key", "Holds keys down for a time.", FORM(hold_fields, NULL), check_keys, run_hold_key, ACTION_TYPES, NO_MEMBERS,
 	 "{\"action\":\"hold_key\",\"keys\":\"right\",\"duration_ms\":100}", NULL},

@@ -243,6 +243,7 @@ json_t *journal_action(const json_t *action, enum journal_text text)
 		DIE("no memory for a line of the journal");
 	hide_values(copy, "env");
 	hide_text(copy, "stdin", NULL);
+	hide_text(copy, "value", "node"); /* whether that is a password field is found out too late */
 	hide_typed(copy, text);
 	return copy;
 }

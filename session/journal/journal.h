@@ -57,7 +57,7 @@ enum journal_text {
 };
 
 /*
- * An action as the journal keeps it: without values of the environment (names stay), with the length in place of standard input, and
+ * An action as the journal keeps it: without values of the environment (names stay), with the length in place of standard input and of what a node is set to, and
  * of typed text unless it is kept: {"bytes":8}, and {"bytes":8,"why":"password"} or "unknown". The caller's reference.
  */
 json_t *journal_action(const json_t *action, enum journal_text text);

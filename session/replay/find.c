@@ -49,9 +49,9 @@ static bool is_alike(const json_t *recorded, const json_t *candidate)
 }
 
 /* Of whoever wrote the tree or the journal: 0 by 0 is none. */
-static struct rect rect_of(const json_t *node)
+static struct rect rect_of(const json_t *bounds)
 {
-	struct rect rect = space_rect(json_object_get(node, "bounds"));
+	struct rect rect = space_rect(bounds);
 	int far = 4 * LIMIT_SIDE_MAX_PX;
 	bool is_near = rect.x > -far && rect.x < far && rect.y > -far && rect.y < far && rect.width > 0 && rect.height > 0;
 
@@ -74,26 +74,16 @@ static void look_at(struct search *search, const json_t *candidate)
 		found->rect = rect;
 }
 
-static void search_below(struct search *search, const json_t *candidate, int depth)
-{
-	const json_t *child;
-	size_t i;
-
-	look_at(search, candidate);
-	if (depth < LIMIT_JSON_DEPTH * 4)
-		json_array_foreach(json_object_get(candidate, "children"), i, child)
-			search_below(search, child, depth + 1);
-}
-
 struct find find_node(const json_t *tree, const json_t *node, int x, int y)
 {
-	const json_t *root = json_object_get(tree, "root");
+	const json_t *nodes = json_object_get(tree, "nodes"), *candidate;
 	struct search search = {.node = node, .x = x, .y = y, .found = {.state = FIND_GONE}};
+	bool is_whole = json_is_array(nodes) && !json_is_true(json_object_get(tree, "truncated")) && json_array_size(json_object_get(tree, "hung")) == 0;
+	size_t i;
 
-	if (!json_is_object(root))
-		return (struct find){.state = FIND_UNKNOWN};
-	search_below(&search, root, 0);
-	if (search.found.n == 0 && json_is_true(json_object_get(tree, "truncated")))
+	json_array_foreach(nodes, i, candidate)
+		look_at(&search, candidate);
+	if (search.found.n == 0 && !is_whole)
 		search.found.state = FIND_UNKNOWN;
 	return search.found;
 }
@@ -108,7 +98,7 @@ const char *find_name(enum find_state state)
 /* As far from its corner as it was, if it is as large as it was; else its middle. */
 static void place_of(const struct find *find, const json_t *node, int x, int y, int *now_x, int *now_y)
 {
-	struct rect then = rect_of(node);
+	struct rect then = rect_of(json_object_get(node, "bounds"));
 	bool is_whole = then.width == find->rect.width && then.height == find->rect.height && holds(then, x, y);
 
 	*now_x = find->rect.x + (is_whole ? x - then.x : find->rect.width / 2);

@@ -12,7 +12,7 @@
 #include "session/base/space.h"
 
 enum find_state {
-	FIND_UNKNOWN, /* the tree does not say: it was cut off, or there is none */
+	FIND_UNKNOWN, /* the tree does not say: it was cut off, an app did not answer, or there is none */
 	FIND_THERE,   /* where it was */
 	FIND_MOVED,   /* one like it is elsewhere */
 	FIND_ALIKE,   /* several are, none where it was */

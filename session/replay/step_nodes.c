@@ -6,13 +6,14 @@
 #include "session/replay/step.h"
 #include "session/replay/title.h"
 
+#define TREE_NODES 5000
+
 /* Where what the first aimed action met is now, as the session's tree says. False when nothing can be said. */
 static bool find_aim(const struct step *step, struct find *find)
 {
-	static const char question[] = "{\"actions\":[{\"action\":\"tree\",\"max_nodes\":5000}],\"space\":\"native\"}";
 	const struct player_api *api = step->player->api;
 	const json_t *aim = json_array_get(step->plan->aims, 0);
-	json_auto_t *body = json_loads(question, 0, NULL), *answer = NULL;
+	json_auto_t *body = json_pack("{s:[{s:s,s:i}],s:s}", "actions", "action", "tree", "max_nodes", TREE_NODES, "space", "native"), *answer = NULL;
 	struct err ignored; /* a server that is gone will be met again */
 
 	/* A journal that is to be the new one has no such acts. */

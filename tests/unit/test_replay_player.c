@@ -440,6 +440,8 @@ static void test_what_cannot_be_replayed(void **state)
 	               "again in a session with \"record\": {\"text\": \"always\"}");
 	assert_refused(spec, "{\"action\":\"key\",\"keys\":{\"bytes\":1,\"why\":\"password\"}}",
 	               "action 1.1 (CALL.ACTION) typed 1 bytes into a password field, which journals never keep: give them with --text 1.1=FILE");
+	assert_refused(spec, "{\"action\":\"set_node\",\"node\":7,\"value\":{\"bytes\":7,\"why\":\"node\"}}",
+	               "action 1.1 (CALL.ACTION) typed 7 bytes into a node, which journals never keep: give them with --text 1.1=FILE");
 	assert_refused(spec, "{\"action\":\"exec\",\"argv\":[\"cat\"],\"stdin\":{\"bytes\":7}}",
 	               "call 1 gave a command 7 bytes of input, and journals do not keep input: give it with --stdin 1.1=FILE");
 	assert_refused(spec, "{\"action\":\"exec\",\"argv\":[\"cat\"],\"env\":[\"A\"]}",
@@ -534,8 +536,8 @@ static void test_titles(void **state)
 
 #define BUTTON "{\"role\":\"push button\",\"name\":\"Sign in\""
 #define MET "\"ok\":true,\"node\":" BUTTON ",\"bounds\":{\"x\":8,\"y\":18,\"width\":8,\"height\":4}}" /* native 16,36 16x8; the click 21,41 */
-#define TREE(nodes) "{\"ok\":true,\"root\":{\"role\":\"frame\",\"children\":[" nodes "]},\"truncated\":false}"
-#define NODE(node, x, y, w, h) node ",\"bounds\":{\"x\":" x ",\"y\":" y ",\"width\":" w ",\"height\":" h "}}"
+#define TREE(nodes) "{\"ok\":true,\"nodes\":[{\"role\":\"frame\"}," nodes "],\"truncated\":false,\"hung\":[]}"
+#define NODE(node, x, y, w, h) node ",\"x\":" x ",\"y\":" y ",\"width\":" w ",\"height\":" h "}"
 
 static const char *node_state(const struct played *played)
 {
@@ -560,7 +562,8 @@ static void test_moved_or_gone(void **state)
 		{TREE(NODE(BUTTON, "1", "1", "2", "2") "," NODE(BUTTON, "16", "36", "16", "8")), "there", "; push button \"Sign in\" is where it was", true},
 		{TREE(NODE(BUTTON, "16", "36", "16", "8") "," NODE(BUTTON, "1", "1", "2", "2")), "there", "; push button \"Sign in\" is where it was", true},
 		{TREE(NODE(BUTTON, "1e9", "-2147483648", "2147483647", "2")), "gone", "push button \"Sign in\" is gone; before it ", false},
-		{"{\"ok\":true,\"root\":{\"role\":\"frame\"},\"truncated\":true}", NULL, "before it ", false},
+		{"{\"ok\":true,\"nodes\":[],\"truncated\":true,\"hung\":[]}", NULL, "before it ", false},
+		{"{\"ok\":true,\"nodes\":[],\"truncated\":false,\"hung\":[{\"pid\":7}]}", NULL, "before it ", false},
 		{"{\"ok\":false}", NULL, "before it ", false},
 		{NULL, NULL, "before it ", false},
 	};
