@@ -9,6 +9,7 @@
 #include "session/base/limits.h"
 #include "session/base/log.h"
 #include "session/base/util.h"
+#include "session/base/xauth.h"
 
 static void on_event(void *arg, const xcb_generic_event_t *event)
 {
@@ -87,21 +88,24 @@ static void on_launch(void *arg, const struct init_launch *launch)
 }
 
 /* What needs the jail and the display to answer. */
-static int set_up(struct apps *apps, struct err *e)
+static int set_up(struct apps *apps, const uint8_t cookie[XAUTH_COOKIE_LEN], struct err *e)
 {
 	int64_t deadline_ms = util_now_ms() + LIMIT_START_MS;
+	uint8_t authority[XAUTH_SIZE];
 
 	if (xconn_atom(apps->x, "_NET_CLIENT_LIST", &apps->client_list, e) < 0 ||
 	    xconn_atom(apps->x, "_NET_ACTIVE_WINDOW", &apps->active_window, e) < 0 || wm_init(&apps->wm, apps->x, e) < 0)
 		return -1;
 	xconn_select_root(apps->x, XCB_EVENT_MASK_PROPERTY_CHANGE);
-	if (spawner_wait_ready(apps->spawner, deadline_ms, e) < 0)
+	xauth_entry(authority, cookie);
+	if (spawner_wait_ready(apps->spawner, deadline_ms, e) < 0 ||
+	    spawner_authority(apps->spawner, authority, sizeof(authority), deadline_ms, e) < 0)
 		return -1;
 	return apps->catalogue.session_bus ? bus_start(apps, deadline_ms, e) : 0;
 }
 
 int apps_create(struct apps **out, struct xconn *x, int init_fd, int proc_fd, int apps_pid, const json_t *manifest, const json_t *env,
-                const struct apps_ops *ops, struct err *e)
+                const uint8_t cookie[XAUTH_COOKIE_LEN], const struct apps_ops *ops, struct err *e)
 {
 	struct apps *apps = util_zalloc(sizeof(*apps));
 	const struct spawner_ops spawner_ops = {.launch = on_launch, .gone = on_gone, .arg = apps};
@@ -111,7 +115,7 @@ int apps_create(struct apps **out, struct xconn *x, int init_fd, int proc_fd, in
 	apps->spawner = spawner_create(x->loop, init_fd, &spawner_ops);
 	xconn_listen(x, &apps->listener, on_event, apps);
 	if (owner_open(&apps->proc, proc_fd, apps_pid, e) < 0 || catalogue_create(&apps->catalogue, manifest, e) < 0 ||
-	    environment_create(&apps->environment, env, e) < 0 || set_up(apps, e) < 0) {
+	    environment_create(&apps->environment, env, e) < 0 || set_up(apps, cookie, e) < 0) {
 		apps_destroy(apps);
 		return -1;
 	}

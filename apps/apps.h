@@ -20,12 +20,12 @@ struct apps_ops {
 
 /*
  * init_fd (taken) is the link to pid 1 of the app jail, proc_fd (taken) the root of the session's proc, apps_pid init's number there.
- * `manifest` is the image's manifest (a reference is kept), `env` the spec's environment or NULL. Waits for INIT_READY and starts the
+ * `manifest` is the image's manifest (a reference is kept), `env` the spec's environment or NULL, `cookie` (16 bytes) what its untrusted programs connect to the display with. Waits for INIT_READY and starts the
  * session bus when the manifest asks for one. Must run in a coroutine. Ignores SIGPIPE for the process. Errors: ERR_SESSION_FAILED,
  * ERR_BAD_FIELD at /env/NAME, ERR_GONE, ERR_TIMEOUT, ERR_CANCELLED, those of xconn_reply.
  */
 int apps_create(struct apps **apps, struct xconn *x, int init_fd, int proc_fd, int apps_pid, const json_t *manifest, const json_t *env,
-                const struct apps_ops *ops, struct err *e);
+                const uint8_t cookie[16], const struct apps_ops *ops, struct err *e);
 /* No action may run any more. Calls of glovebox-launch end with the loop's next turn, until which x must live. NULL is fine. */
 void apps_destroy(struct apps *apps);
 

@@ -30,6 +30,22 @@ static int bad_row(struct err *e, size_t row, const char *rule)
 	return err_set(e, ERR_SESSION_FAILED, NULL, "the image's manifest: app %zu: %s", row, rule);
 }
 
+static int read_runs(struct catalogue_app *app, const json_t *list, size_t row, struct err *e)
+{
+	const json_t *item;
+	size_t i;
+
+	app->runs = util_zalloc((json_array_size(list) + 1) * sizeof(*app->runs));
+	json_array_foreach(list, i, item) {
+		if (!json_is_string(item) || json_string_value(item)[0] != '/')
+			return bad_row(e, row, "runs must be a list of absolute paths");
+		app->runs[i] = json_string_value(item);
+	}
+	if (list && (!json_is_array(list) || !app->trusted))
+		return bad_row(e, row, "runs is a list, of a trusted app");
+	return 0;
+}
+
 static int read_argv(struct catalogue_app *app, const json_t *list, size_t row, struct err *e)
 {
 	const json_t *item;
@@ -44,6 +60,8 @@ static int read_argv(struct catalogue_app *app, const json_t *list, size_t row, 
 			return bad_row(e, row, "argv must be a list of strings");
 		app->argv[i] = json_string_value(item);
 	}
+	if (app->trusted && (app->terminal || app->argv[0][0] != '/'))
+		return bad_row(e, row, "a trusted app is no terminal, and argv begins with its absolute path");
 	return 0;
 }
 
@@ -52,12 +70,12 @@ static int read_app(struct catalogue_app *app, const json_t *value, size_t row, 
 	const char *args = "none";
 	const char *kind = "app";
 	int trusted = 0;
-	json_t *argv = NULL;
+	json_t *argv = NULL, *runs = NULL;
 
 	app->class_name = "";
 	/* The macro's type may change; json_unpack does not. */
-	if (json_unpack((json_t *)(uintptr_t)value, "{s:s, s?s, s:o, s?s, s?b, s?s, s?s}", "name", &app->name, "title", &app->title, "argv",
-	                &argv, "class", &app->class_name, "trusted", &trusted, "args", &args, "kind", &kind) < 0)
+	if (json_unpack((json_t *)(uintptr_t)value, "{s:s, s?s, s:o, s?s, s?b, s?o, s?s, s?s}", "name", &app->name, "title", &app->title, "argv",
+	                &argv, "class", &app->class_name, "trusted", &trusted, "runs", &runs, "args", &args, "kind", &kind) < 0)
 		return bad_row(e, row, "a field is missing or has another type");
 	if (!app->title)
 		app->title = app->name;
@@ -68,7 +86,7 @@ static int read_app(struct catalogue_app *app, const json_t *value, size_t row, 
 	for (size_t i = 0; i < ARRAY_LEN(ARGS); i++)
 		if (strcmp(args, ARGS[i].name) == 0) {
 			app->args = ARGS[i].args;
-			return read_argv(app, argv, row, e);
+			return read_argv(app, argv, row, e) < 0 ? -1 : read_runs(app, runs, row, e);
 		}
 	return bad_row(e, row, "args must be none, files, urls or files_urls");
 }
@@ -96,8 +114,10 @@ int catalogue_create(struct catalogue *out, const json_t *manifest, struct err *
 
 void catalogue_finish(struct catalogue *catalogue)
 {
-	for (size_t i = 0; i < catalogue->n_apps; i++)
+	for (size_t i = 0; i < catalogue->n_apps; i++) {
 		free(catalogue->apps[i].argv);
+		free(catalogue->apps[i].runs);
+	}
 	free(catalogue->apps);
 	json_decref(catalogue->manifest);
 	*catalogue = (struct catalogue){0};

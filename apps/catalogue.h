@@ -2,7 +2,8 @@
 /*
  * The apps of an image, as its manifest lists them, and what may be handed to each. No threads.
  *
- * {"apps":[{"name","title","argv":[…],"class","trusted","args":"none|files|urls|files_urls","kind":"app|terminal"}],"session_bus":bool}
+ * {"apps":[{"name","title","argv":[…],"class","trusted","runs":[…],"args":"none|files|urls|files_urls",
+ * "kind":"app|terminal"}],"session_bus":bool}
  */
 #ifndef APPS_CATALOGUE_H
 #define APPS_CATALOGUE_H
@@ -26,6 +27,7 @@ struct catalogue_app {
 	const char **argv;    /* ends in NULL */
 	size_t n_argv;
 	bool trusted;         /* may do what an agent's program may not */
+	const char **runs;    /* programs and folders that a trusted one executes beside itself; ends in NULL */
 	bool terminal;        /* what it runs is the agent's */
 	unsigned int args;    /* enum catalogue_args */
 };

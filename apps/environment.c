@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "apps/init/proto.h"
 #include "session/base/util.h"
 #include "session/base/variable.h"
 
@@ -18,7 +19,7 @@ static const struct {
 	{"LANG", "C.UTF-8"},
 	{"TERM", "xterm-256color"},
 	{"DISPLAY", ":0"},
-	{"XAUTHORITY", "/run/glovebox/xauth"},
+	{"XAUTHORITY", INIT_AUTHORITY_FILE},
 	{"XDG_RUNTIME_DIR", ENVIRONMENT_RUNTIME},
 	{"DBUS_SESSION_BUS_ADDRESS", ENVIRONMENT_BUS},
 	/* What makes each toolkit build its accessibility tree. */
@@ -75,19 +76,32 @@ int environment_create(struct environment *out, const json_t *spec, struct err *
 	return 0;
 }
 
-int environment_extend(struct environment *out, const struct environment *base, const json_t *more, struct err *e)
+static struct environment copy(const struct environment *base)
 {
 	struct environment made = {.n = base->n};
 
 	made.list = util_zalloc((base->n + 1) * sizeof(*made.list));
 	for (size_t i = 0; i < base->n; i++)
 		made.list[i] = util_strdup(base->list[i]);
+	return made;
+}
+
+int environment_extend(struct environment *out, const struct environment *base, const json_t *more, struct err *e)
+{
+	struct environment made = copy(base);
+
 	if (put_all(&made, more, variable_check, e) < 0) {
 		environment_finish(&made);
 		return -1;
 	}
 	*out = made;
 	return 0;
+}
+
+void environment_trust(struct environment *out, const struct environment *base)
+{
+	*out = copy(base);
+	put(out, "XAUTHORITY", INIT_TRUSTED_AUTHORITY);
 }
 
 void environment_finish(struct environment *environment)

@@ -29,6 +29,9 @@ int environment_create(struct environment *out, const json_t *spec, struct err *
 /* A copy of base with the variables of `more` (an object of strings, or NULL) put over it. Errors: ERR_BAD_FIELD, path /env/NAME. */
 int environment_extend(struct environment *out, const struct environment *base, const json_t *more, struct err *e);
 
+/* A copy for a trusted program: with the X authority that only such a one can read. */
+void environment_trust(struct environment *out, const struct environment *base);
+
 void environment_finish(struct environment *environment);
 
 #endif

@@ -78,6 +78,8 @@ static int start_program(struct launching *launching, const struct catalogue_app
 	struct apps *apps = launching->apps;
 	struct spawn spawn = {
 		.group = app->terminal ? INIT_GROUP_AGENT : INIT_GROUP_APPS,
+		.trusted = app->trusted,
+		.runs = (char *const *)(uintptr_t)app->runs, /* only read */
 		.folder = ENVIRONMENT_HOME,
 		.env = apps->environment.list,
 		.pipes = INIT_PIPE_STDERR,
@@ -85,14 +87,20 @@ static int start_program(struct launching *launching, const struct catalogue_app
 	};
 	struct process *process;
 	struct err why;
+	struct environment environment = {.n = 0};
 	char **argv;
 	int rc;
 
 	if (catalogue_argv(app, args, &argv, e) < 0)
 		return -1;
+	if (app->trusted) {
+		environment_trust(&environment, &apps->environment);
+		spawn.env = environment.list;
+	}
 	spawn.argv = argv;
 	rc = spawner_start(apps->spawner, &spawn, deadline_ms, &process, &why);
 	catalogue_free_argv(argv);
+	environment_finish(&environment);
 	if (rc < 0 && (why.code == ERR_NOT_FOUND || why.code == ERR_BAD_FIELD))
 		return err_set(e, ERR_SESSION_FAILED, NULL, "%s could not be started: %s", app->name, why.msg);
 	if (rc < 0) {

@@ -269,11 +269,21 @@ int spawner_wait_ready(struct spawner *spawner, int64_t deadline_ms, struct err 
 	return 0;
 }
 
+int spawner_authority(struct spawner *spawner, const uint8_t *content, size_t len, int64_t deadline_ms, struct err *e)
+{
+	struct init_authority record = {.op = INIT_AUTHORITY};
+
+	if (len != sizeof(record.content))
+		return err_set(e, ERR_INTERNAL, NULL, "an X authority has %zu bytes, not %zu", sizeof(record.content), len);
+	memcpy(record.content, content, len);
+	return send_record(spawner, &record, sizeof(record), NULL, 0, deadline_ms, e);
+}
+
 static size_t strings_len(char *const *list, size_t *n)
 {
 	size_t len = 0;
 
-	for (; *list; list++, (*n)++)
+	for (; list && *list; list++, (*n)++)
 		len += strlen(*list) + 1;
 	return len;
 }
@@ -281,7 +291,7 @@ static size_t strings_len(char *const *list, size_t *n)
 int spawner_check(const struct spawn *spawn, struct err *e)
 {
 	size_t n = 0;
-	size_t len = strlen(spawn->folder) + 1 + strings_len(spawn->argv, &n) + strings_len(spawn->env, &n);
+	size_t len = strlen(spawn->folder) + 1 + strings_len(spawn->argv, &n) + strings_len(spawn->env, &n) + strings_len(spawn->runs, &n);
 
 	if (len > LIMIT_SPAWN_BYTES)
 		return err_set(e, ERR_BAD_FIELD, "/argv", "arguments, environment and folder have %zu bytes; at most %d (stdin takes more)", len,
@@ -293,7 +303,7 @@ int spawner_check(const struct spawn *spawn, struct err *e)
 
 static char *put_strings(char *at, char *const *list)
 {
-	for (; *list; list++)
+	for (; list && *list; list++)
 		at = stpcpy(at, *list) + 1;
 	return at;
 }
@@ -301,17 +311,19 @@ static char *put_strings(char *at, char *const *list)
 /* The record of a spawn whose size was checked. */
 static char *make_record(const struct process *process, const struct spawn *spawn, size_t *len)
 {
-	struct init_spawn head = {.op = INIT_SPAWN, .tag = process->tag, .group = (uint8_t)spawn->group, .flags = (uint8_t)spawn->pipes};
+	struct init_spawn head = {.op = INIT_SPAWN, .tag = process->tag, .group = (uint8_t)spawn->group, .flags = (uint8_t)(spawn->pipes | (spawn->trusted ? INIT_TRUSTED : 0))};
 	char *record = util_alloc(sizeof(head) + LIMIT_SPAWN_BYTES);
-	size_t n_argv = 0, n_env = 0;
+	size_t n_argv = 0, n_env = 0, n_runs = 0;
 	char *at = stpcpy(record + sizeof(head), spawn->folder) + 1;
 
 	(void)strings_len(spawn->argv, &n_argv);
 	(void)strings_len(spawn->env, &n_env);
+	(void)strings_len(spawn->runs, &n_runs);
 	head.n_argv = (uint16_t)n_argv;
 	head.n_env = (uint16_t)n_env;
+	head.n_runs = (uint16_t)n_runs;
 	memcpy(record, &head, sizeof(head));
-	at = put_strings(put_strings(at, spawn->argv), spawn->env);
+	at = put_strings(put_strings(put_strings(at, spawn->argv), spawn->env), spawn->runs);
 	*len = (size_t)(at - record);
 	return record;
 }

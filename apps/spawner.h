@@ -22,6 +22,8 @@ struct spawner_ops {
 /* What to start. */
 struct spawn {
 	enum init_group group;
+	bool trusted;                   /* of INIT_GROUP_APPS: it reads INIT_TRUSTED_AUTHORITY, argv[0] is absolute */
+	char *const *runs;              /* what a trusted one executes beside itself; ends in NULL, or NULL */
 	const char *folder;
 	char *const *argv, *const *env; /* each ends in NULL */
 	unsigned int pipes;             /* enum init_flag: what is not named is /dev/null */
@@ -53,6 +55,9 @@ void spawner_destroy(struct spawner *spawner);
 
 /* Waits for init to be there. Errors: ERR_GONE, ERR_TIMEOUT, ERR_CANCELLED. */
 int spawner_wait_ready(struct spawner *spawner, int64_t deadline_ms, struct err *e);
+
+/* Tells init what INIT_AUTHORITY_FILE shall hold: what is started after that finds it. Errors: ERR_GONE, ERR_TIMEOUT, ERR_CANCELLED. */
+int spawner_authority(struct spawner *spawner, const uint8_t *content, size_t len, int64_t deadline_ms, struct err *e);
 
 /*
  * Starts a program and waits until it runs. Errors: ERR_NOT_FOUND at /argv/0 or /cwd, ERR_BAD_FIELD at /argv, /argv/0 or /cwd, ERR_LIMIT

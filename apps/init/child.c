@@ -84,9 +84,10 @@ static void set_signals(void)
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-static void become(const struct request *request, const int *pipes, const struct child_groups *groups, int fault)
-        __attribute__((noreturn));
-static void become(const struct request *request, const int *pipes, const struct child_groups *groups, int fault)
+static void become(const struct request *request, const int *pipes, const struct child_groups *groups, const struct domains *domains,
+                   int fault) __attribute__((noreturn));
+static void become(const struct request *request, const int *pipes, const struct child_groups *groups, const struct domains *domains,
+                   int fault)
 {
 	if (join_group(groups, request->group) < 0 || setsid() < 0 || set_descriptors(request->flags, pipes) < 0)
 		give_up(fault, INIT_STEP_PROCESS);
@@ -94,12 +95,15 @@ static void become(const struct request *request, const int *pipes, const struct
 	(void)umask(022);
 	if (chdir(request->folder) < 0)
 		give_up(fault, INIT_STEP_FOLDER);
+	if (domain_enter(domains, request->flags & INIT_TRUSTED ? request->argv[0] : NULL, request->runs) < 0)
+		give_up(fault, INIT_STEP_PROCESS);
 	environ = request->env; /* execvp looks for PATH there */
 	(void)execvp(request->argv[0], request->argv);
 	give_up(fault, INIT_STEP_EXEC);
 }
 
-pid_t child_start(const struct request *request, const int *pipes, const struct child_groups *groups, int *fault, struct err *e)
+pid_t child_start(const struct request *request, const int *pipes, const struct child_groups *groups, const struct domains *domains, int *fault,
+                  struct err *e)
 {
 	int ends[2];
 	pid_t pid;
@@ -108,7 +112,7 @@ pid_t child_start(const struct request *request, const int *pipes, const struct 
 		return err_sys(e, "a pipe for the child's faults");
 	pid = fork();
 	if (pid == 0)
-		become(request, pipes, groups, ends[1]);
+		become(request, pipes, groups, domains, ends[1]);
 	util_close_fd(&ends[1]);
 	if (pid < 0) {
 		util_close_fd(&ends[0]);

@@ -7,6 +7,7 @@
 
 #include <sys/types.h>
 
+#include "apps/init/domain.h"
 #include "apps/init/request.h"
 
 #define CHILD_GROUP_FILES 8 /* cgroup.procs of one group: v2, and v1 controllers beside it */
@@ -27,9 +28,10 @@ struct child_fault {
 int child_take_groups(int sock, struct child_groups *groups, struct err *e);
 
 /*
- * Forks. `pipes` are the descriptors that came with the request (they stay the caller's). *fault is the reading end of a pipe, non-blocking
+ * Forks, into the group and a domain of its own. `pipes` are the descriptors that came with the request (they stay the caller's). *fault is the reading end of a pipe, non-blocking
  * and the caller's: a struct child_fault comes out of it, or end of file once the program runs. Returns the pid, or -1.
  */
-pid_t child_start(const struct request *request, const int *pipes, const struct child_groups *groups, int *fault, struct err *e);
+pid_t child_start(const struct request *request, const int *pipes, const struct child_groups *groups, const struct domains *domains, int *fault,
+                  struct err *e);
 
 #endif

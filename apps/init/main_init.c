@@ -71,7 +71,7 @@ static int load_filter(struct err *e)
 	return 0;
 }
 
-static int set_up(struct child_groups *groups, struct err *e)
+static int set_up(struct child_groups *groups, struct domains *domains, struct err *e)
 {
 	if (fill_standard_fds(e) < 0 || tie_to_warden(e) < 0 || child_take_groups(INIT_FD_GROUPS, groups, e) < 0)
 		return -1;
@@ -79,19 +79,20 @@ static int set_up(struct child_groups *groups, struct err *e)
 	for (int fd = 3; fd <= INIT_FD_GROUPS; fd++)
 		(void)fcntl(fd, F_SETFD, FD_CLOEXEC);
 	(void)signal(SIGPIPE, SIG_IGN);
-	return load_filter(e);
+	return domains_open(domains, e) < 0 ? -1 : load_filter(e);
 }
 
 int main(int argc, char **argv)
 {
 	struct child_groups groups;
+	struct domains domains;
 	struct service *service;
 	struct loop *loop;
 	struct err e;
 
 	log_init("glovebox-init", NULL);
-	if (set_up(&groups, &e) < 0 || !(loop = loop_create(&e)) ||
-	    !(service = service_create(loop, INIT_FD_STAGE, &groups, argc > 1 ? argv[1] : NULL, &e))) {
+	if (set_up(&groups, &domains, &e) < 0 || !(loop = loop_create(&e)) ||
+	    !(service = service_create(loop, INIT_FD_STAGE, &groups, &domains, argc > 1 ? argv[1] : NULL, &e))) {
 		log_err(LOG_ERROR, &e, "not started");
 		return 1;
 	}

@@ -9,6 +9,8 @@
 
 #include <stdint.h>
 
+#include "session/base/xauth.h"
+
 /* Descriptors that init finds open at its start, made by the warden. */
 enum init_fd {
 	INIT_FD_GO = 3,      /* one byte before it goes on; end of file: the warden is dead */
@@ -30,6 +32,7 @@ enum init_op {
 	INIT_REFUSED,   /* init → stage: a record that is no request, or a signal for a tag that no process has (any more) */
 	INIT_LAUNCH,    /* init → stage: glovebox-launch NAME was called in the jail */
 	INIT_LAUNCHED,  /* stage → init, for each INIT_LAUNCH */
+	INIT_AUTHORITY, /* stage → init, before any INIT_SPAWN: what INIT_AUTHORITY_FILE shall hold */
 };
 
 /* Which of its standard descriptors the child gets from the record; the others are /dev/null. The stage makes the pipes, so that no
@@ -38,16 +41,34 @@ enum init_flag {
 	INIT_PIPE_STDIN = 1 << 0,
 	INIT_PIPE_STDOUT = 1 << 1,
 	INIT_PIPE_STDERR = 1 << 2,
+	INIT_TRUSTED = 1 << 3, /* of INIT_GROUP_APPS only: its domain reads INIT_TRUSTED_FOLDER, and executes only what it names */
 };
 
-/* Followed by n_argv + n_env + 1 NUL-terminated strings: the working directory, argv, environment ("NAME=value"). argv[0] is
- * looked up in PATH of that environment. At most LIMIT_SPAWN_BYTES in all. The child leads a session and process group of its own. */
+#define INIT_PIPES (INIT_PIPE_STDIN | INIT_PIPE_STDOUT | INIT_PIPE_STDERR)
+
+/* The least Landlock that gives domains; with less, a session has none. Older ones refuse each renaming between folders. */
+#define INIT_LANDLOCK_ABI 2
+
+/* The X authority of every program, made empty by the warden for init to fill, and that of trusted programs, made by the warden. */
+#define INIT_AUTHORITY_FILE "/run/glovebox/xauth"
+#define INIT_TRUSTED_FOLDER "/run/glovebox/trusted"
+#define INIT_TRUSTED_AUTHORITY INIT_TRUSTED_FOLDER "/xauth"
+
+/* Followed by n_argv + n_env + n_runs + 1 NUL-terminated strings: the working directory, argv, environment ("NAME=value"), and of a trusted
+ * program the other programs and folders of programs that it may execute. argv[0] is looked up in PATH of that environment. At most
+ * LIMIT_SPAWN_BYTES in all. The child leads a session and process group of its own. */
 struct init_spawn {
 	uint32_t op;
 	uint32_t tag;   /* chosen by the stage, never used twice */
 	uint8_t group;  /* enum init_group */
 	uint8_t flags;  /* enum init_flag */
-	uint16_t n_argv, n_env;
+	uint16_t n_argv, n_env, n_runs;
+};
+
+struct init_authority {
+	uint32_t op;
+	uint32_t tag; /* 0 */
+	uint8_t content[XAUTH_SIZE];
 };
 
 struct init_signal {

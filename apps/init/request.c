@@ -13,19 +13,19 @@ static int bad(struct err *e, const char *rule)
 
 static int check_head(const struct init_spawn *head, size_t len, size_t n_fds, struct err *e)
 {
-	const unsigned int all = INIT_PIPE_STDIN | INIT_PIPE_STDOUT | INIT_PIPE_STDERR;
-
 	if (len > REQUEST_MAX)
 		return bad(e, "the record is too long");
 	if (head->group >= INIT_N_GROUPS)
 		return bad(e, "no such group");
-	if (head->flags & ~all)
+	if (head->flags & ~(unsigned int)(INIT_PIPES | INIT_TRUSTED))
 		return bad(e, "an unknown flag");
-	if (n_fds != (size_t)__builtin_popcount(head->flags))
+	if ((head->flags & INIT_TRUSTED) && head->group != INIT_GROUP_APPS)
+		return bad(e, "a trusted program is of the group apps");
+	if (n_fds != (size_t)__builtin_popcount(head->flags & INIT_PIPES))
 		return bad(e, "the descriptors do not fit the flags");
 	if (head->n_argv == 0)
 		return bad(e, "argv is empty");
-	if (head->n_argv + head->n_env > LIMIT_SPAWN_STRINGS)
+	if (head->n_argv + head->n_env + head->n_runs > LIMIT_SPAWN_STRINGS)
 		return bad(e, "too many strings");
 	return 0;
 }
@@ -52,6 +52,11 @@ static int check_strings(const struct request *request, struct err *e)
 		return bad(e, "the working directory is not absolute");
 	if (request->argv[0][0] == '\0')
 		return bad(e, "the program's name is empty");
+	if ((request->flags & INIT_TRUSTED) && request->argv[0][0] != '/')
+		return bad(e, "a trusted program's path is not absolute");
+	for (char **run = request->runs; *run; run++)
+		if ((*run)[0] != '/')
+			return bad(e, "a program to execute is not absolute");
 	for (char **env = request->env; *env; env++)
 		if ((*env)[0] == '=' || !strchr(*env, '='))
 			return bad(e, "an environment entry is not NAME=value");
@@ -71,13 +76,14 @@ int request_parse(char *record, size_t len, size_t n_fds, struct request *out, s
 	memcpy(&head, record, sizeof(head));
 	if (check_head(&head, len, n_fds, e) < 0)
 		return -1;
-	n = (size_t)head.n_argv + head.n_env + 1;
+	n = (size_t)head.n_argv + head.n_env + head.n_runs + 1;
 	strings = util_alloc(n * sizeof(*strings));
 	if (split(record + sizeof(head), len - sizeof(head), strings, n, e) < 0)
 		return -1;
-	lists = util_zalloc((n + 1) * sizeof(*lists)); /* without the folder, with two NULL */
+	lists = util_zalloc((n + 2) * sizeof(*lists)); /* without the folder, with three NULL */
 	memcpy(lists, strings + 1, head.n_argv * sizeof(*lists));
 	memcpy(lists + head.n_argv + 1, strings + 1 + head.n_argv, head.n_env * sizeof(*lists));
+	memcpy(lists + head.n_argv + head.n_env + 2, strings + 1 + head.n_argv + head.n_env, head.n_runs * sizeof(*lists));
 	request = (struct request){
 	        .tag = head.tag,
 	        .group = (enum init_group)head.group,
@@ -85,6 +91,7 @@ int request_parse(char *record, size_t len, size_t n_fds, struct request *out, s
 	        .folder = strings[0],
 	        .argv = lists,
 	        .env = lists + head.n_argv + 1,
+	        .runs = lists + head.n_argv + head.n_env + 2,
 	        .strings = lists,
 	};
 	if (check_strings(&request, e) < 0)

@@ -20,8 +20,8 @@ struct request {
 	enum init_group group;
 	unsigned int flags; /* enum init_flag */
 	char *folder;       /* the working directory; points into the record, as all strings here */
-	char **argv, **env; /* each ends in NULL */
-	char **strings;     /* the memory of both lists */
+	char **argv, **env, **runs; /* each ends in NULL */
+	char **strings;     /* the memory of the lists */
 };
 
 /*

@@ -8,6 +8,7 @@
 #include "apps/init/service.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <string.h>
@@ -44,6 +45,7 @@ struct service {
 	int stage;
 	struct loop_source *source;
 	const struct child_groups *groups;
+	const struct domains *domains;
 	struct door *door;
 	struct job *jobs;
 	size_t n_jobs;
@@ -172,7 +174,7 @@ static void on_spawn(struct service *service, char *record, size_t len, const in
 		request_finish(&request);
 		return;
 	}
-	pid = child_start(&request, fds, service->groups, &fault, &e);
+	pid = child_start(&request, fds, service->groups, service->domains, &fault, &e);
 	request_finish(&request);
 	if (pid < 0) {
 		report_failed(service, head.tag, INIT_STEP_PROCESS, e.sys_errno);
@@ -227,12 +229,28 @@ static void on_launched(struct service *service, char *record, size_t len, const
 		door_answer(service->door, &answer);
 }
 
+static void on_authority(struct service *service, char *record, size_t len, const int *fds, size_t n_fds)
+{
+	struct init_authority authority;
+	auto_fd file = -1;
+
+	(void)fds;
+	if (len != sizeof(authority) || n_fds > 0) {
+		refuse(service, 0, EINVAL);
+		return;
+	}
+	memcpy(&authority, record, sizeof(authority));
+	file = open(INIT_AUTHORITY_FILE, O_WRONLY | O_TRUNC | O_NOFOLLOW | O_CLOEXEC);
+	if (file < 0 || util_write_all(file, authority.content, sizeof(authority.content)) < 0)
+		refuse(service, 0, errno);
+}
+
 static void handle(struct service *service, size_t len, const int *fds, size_t n_fds)
 {
 	static const struct {
 		uint32_t op;
 		void (*fn)(struct service *service, char *record, size_t len, const int *fds, size_t n_fds);
-	} HANDLERS[] = {{INIT_SPAWN, on_spawn}, {INIT_SIGNAL, on_signal_request}, {INIT_LAUNCHED, on_launched}};
+	} HANDLERS[] = {{INIT_SPAWN, on_spawn}, {INIT_SIGNAL, on_signal_request}, {INIT_LAUNCHED, on_launched}, {INIT_AUTHORITY, on_authority}};
 	uint32_t op = 0;
 
 	if (len >= 2 * sizeof(op))
@@ -299,13 +317,14 @@ static void on_ask(void *arg, const struct init_launch *launch)
 	send_record(arg, launch, sizeof(*launch));
 }
 
-struct service *service_create(struct loop *loop, int stage, const struct child_groups *groups, const char *door_path, struct err *e)
+struct service *service_create(struct loop *loop, int stage, const struct child_groups *groups, const struct domains *domains,
+                               const char *door_path, struct err *e)
 {
 	static const int SIGNALS[] = {SIGCHLD, 0};
 	struct service *service = util_zalloc(sizeof(*service));
 	struct err door_err;
 
-	*service = (struct service){.loop = loop, .stage = stage, .groups = groups};
+	*service = (struct service){.loop = loop, .stage = stage, .groups = groups, .domains = domains};
 	if (loop_signals(loop, SIGNALS, on_child_ended, service, e) < 0) {
 		free(service);
 		return NULL;

@@ -79,6 +79,9 @@ int confine_load_compiled(int fd, struct err *e);
 /* Gives up every capability for good: bounding set (with CAP_SETPCAP), ambient set, inheritable, permitted and effective. */
 int confine_drop_caps(struct err *e);
 
+/* The version of the kernel's Landlock, or -1 where there is none. */
+int confine_landlock_abi(void);
+
 /* From root to uid (and gid) for good: no_new_privs, no group, no capability. The parent-death signal is cleared by it. */
 int confine_become(uid_t uid, struct err *e);
 

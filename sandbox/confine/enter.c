@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <grp.h>
 #include <linux/capability.h>
+#include <linux/landlock.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -84,6 +85,11 @@ static int read_uid(uid_t *uid, struct err *e)
 	*uid = (uid_t)value;
 	(void)unsetenv("GLOVEBOX_UID");
 	return 0;
+}
+
+int confine_landlock_abi(void)
+{
+	return (int)syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
 }
 
 int confine_become(uid_t uid, struct err *e)

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "sandbox/jail/mounts.h"
-#include "sandbox/jail/xauth.h"
+#include "session/base/xauth.h"
 #include "session/base/util.h"
 
 #define SAFE (MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV)
@@ -40,6 +40,7 @@ static const struct store {
 	{"run/user/1000", 0700, true, NULL},
 	{"run/glovebox", 0755, false, NULL},
 	{"run/glovebox/bin", 0755, false, NULL},
+	{"run/glovebox/trusted", 0755, false, NULL},
 };
 
 static const char *const NODES[] = {"null", "zero", "full", "random", "urandom", "tty"};
@@ -189,7 +190,9 @@ static int add_identity(const struct apps_jail *jail, int store, int root, struc
 	util_hex(id, random, sizeof(random));
 	strcat(id, "\n");
 	xauth_entry(authority, jail->cookie);
-	if (mounts_make_file(store, "run/glovebox/xauth", 0400, jail->uid, authority, sizeof(authority), e) < 0 ||
+	/* init fills the first once the display has made a cookie for untrusted programs; the second is what Landlock keeps from them. */
+	if (mounts_make_file(store, "run/glovebox/xauth", 0600, jail->uid, "", 0, e) < 0 ||
+	    mounts_make_file(store, "run/glovebox/trusted/xauth", 0444, 0, authority, sizeof(authority), e) < 0 ||
 	    mounts_make_file(store, "run/glovebox/machine-id", 0444, 0, id, strlen(id), e) < 0 || mounts_make_dir(root, "etc", 0755, 0, e) < 0)
 		return -1;
 	if (faccessat(root, "etc/machine-id", F_OK, AT_SYMLINK_NOFOLLOW) < 0 && mounts_make_file(root, "etc/machine-id", 0444, 0, "", 0, e) < 0)

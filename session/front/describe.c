@@ -34,6 +34,7 @@ static json_t *isolation_report(uint32_t bits)
 	} layers[] = {
 		{ISOLATION_MEMORY, "memory"}, {ISOLATION_PIDS, "pids"},         {ISOLATION_CPU, "cpu"},         {ISOLATION_DISK, "disk"},
 		{ISOLATION_SWAP_OFF, "swap_off"}, {ISOLATION_FREEZE, "freeze"}, {ISOLATION_SECCOMP, "seccomp"},
+		{ISOLATION_HANDOVER, "handover"},
 	};
 	json_t *in_force = json_array(), *missing = json_array();
 

@@ -256,7 +256,7 @@ static int open_parts(struct stage *stage, struct err *e)
 	    display_wait_ready(stage->display, deadline_ms, e) < 0 || input_create(&stage->input, &stage->x, &input_ops, e) < 0)
 		return -1;
 	if (apps_create(&stage->apps, &stage->x, steal_fd(&stage->ends.init_fd), steal_fd(&stage->ends.proc_fd), stage->ends.apps_pid,
-	                stage->image, json_object_get(stage->spec, "env"), &ops, e) < 0)
+	                stage->image, json_object_get(stage->spec, "env"), stage->untrusted_cookie, &ops, e) < 0)
 		return -1;
 	join_rows(stage);
 	recording_begin(stage);

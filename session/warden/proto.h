@@ -86,6 +86,7 @@ enum warden_isolation {
 	ISOLATION_SWAP_OFF = 1 << 4,
 	ISOLATION_FREEZE = 1 << 5,  /* cgroup v2 freeze and kill */
 	ISOLATION_SECCOMP = 1 << 6,
+	ISOLATION_HANDOVER = 1 << 7, /* Landlock keeps trusted programs from the others */
 };
 
 /* What the processes of a session, stage and display included, have now, and the processor time that they have used. */

@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "apps/init/proto.h"
 #include "display/server/proto.h"
+#include "sandbox/confine/confine.h"
 #include "sandbox/jail/display_jail.h"
 #include "session/base/limits.h"
 #include "session/base/log.h"
@@ -316,6 +318,8 @@ static int start(struct session *session, struct err *e)
 	if (cgroup_make_session(warden->cgroups, session->id, &limits, &session->isolation, e) < 0)
 		return -1;
 	session->isolation |= ISOLATION_DISK | ISOLATION_SECCOMP;
+	if (confine_landlock_abi() >= INIT_LANDLOCK_ABI)
+		session->isolation |= ISOLATION_HANDOVER;
 	if (parts_start_display(session, &PART_OPS, e) < 0 || parts_start_apps(session, &PART_OPS, e) < 0)
 		return -1;
 	return parts_start_stage(session, &PART_OPS, e);

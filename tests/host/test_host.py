@@ -16,7 +16,7 @@ from PIL import Image, ImageChops
 TREE = pathlib.Path(__file__).resolve().parents[2]
 STATE = pathlib.Path(os.environ.get("STATE", "/var/lib/glovebox"))
 BOOT_S = 900  # without KVM every second of work takes ten and more
-LAYERS = {"memory", "pids", "cpu", "disk", "swap_off", "freeze", "seccomp"}
+LAYERS = {"memory", "pids", "cpu", "disk", "swap_off", "freeze", "seccomp", "handover"}
 COMMAND = "/bin/sh -c 'mkdir -p /mnt && mount /dev/vdb /mnt && exec /mnt/guest'"
 
 

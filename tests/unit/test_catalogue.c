@@ -16,7 +16,7 @@
 
 #define MANIFEST                                                                                                                       \
 	"{\"session_bus\":true,\"apps\":["                                                                                             \
-	"{\"name\":\"firefox\",\"title\":\"Firefox\",\"argv\":[\"firefox-esr\",\"--new-window\"],\"class\":\"firefox-esr\","           \
+	"{\"name\":\"firefox\",\"title\":\"Firefox\",\"argv\":[\"/usr/bin/firefox-esr\",\"--new-window\"],\"class\":\"firefox-esr\","  \
 	"\"trusted\":true,\"args\":\"files_urls\",\"kind\":\"app\"},"                                                                  \
 	"{\"name\":\"terminal\",\"argv\":[\"xterm\"],\"class\":\"XTerm\",\"kind\":\"terminal\"},"                                      \
 	"{\"name\":\"editor\",\"argv\":[\"mousepad\"],\"args\":\"files\"},"                                                            \
@@ -176,6 +176,8 @@ static void broken_manifests(void **state)
 		"{\"apps\":[{\"name\":\"a\",\"argv\":[\"a\"],\"args\":\"all\"}]}",
 		"{\"apps\":[{\"name\":\"a\",\"argv\":[\"a\"],\"kind\":\"game\"}]}",
 		"{\"apps\":[{\"name\":\"a\",\"argv\":[\"a\"],\"trusted\":\"yes\"}]}",
+		"{\"apps\":[{\"name\":\"a\",\"argv\":[\"a\"],\"trusted\":true}]}",
+		"{\"apps\":[{\"name\":\"a\",\"argv\":[\"/a\"],\"trusted\":true,\"kind\":\"terminal\"}]}",
 		"{\"apps\":[{\"name\":\"a\",\"argv\":[\"a\"]},{\"name\":\"b\",\"argv\":[]}]}",
 	};
 

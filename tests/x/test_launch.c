@@ -100,7 +100,7 @@ static void create(void *arg)
 		assert_int_equal(co_wait_until(util_now_ms() + 5, NULL), 0);
 	}
 	if (apps_create(&world->apps, &world->x, world->jail.stage, open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC), world->jail.pid, apps,
-	                NULL, &ops, &world->e) < 0)
+	                NULL, (const uint8_t[16]){0}, &ops, &world->e) < 0)
 		fail_msg("%s", world->e.msg);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* An Xauthority file with one MIT-MAGIC-COOKIE-1 that fits any display and host name. */
-#ifndef JAIL_XAUTH_H
-#define JAIL_XAUTH_H
+#ifndef BASE_XAUTH_H
+#define BASE_XAUTH_H
 
 #include <stdint.h>
 
