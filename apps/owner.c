@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "apps/init/proto.h"
 #include "session/base/util.h"
 
 #define STATUS_BYTES 8192
@@ -59,13 +60,13 @@ bool owner_parse(const char *status, size_t depth, struct owner *out)
 	return true;
 }
 
-static bool read_status(const struct owner_proc *proc, int pid, char text[STATUS_BYTES])
+static bool read_file(const struct owner_proc *proc, int pid, const char *file, char text[STATUS_BYTES])
 {
 	char name[32];
 	auto_fd fd = -1;
 	ssize_t n;
 
-	(void)snprintf(name, sizeof(name), "%d/status", pid);
+	(void)snprintf(name, sizeof(name), "%d/%s", pid, file);
 	fd = openat(proc->fd, name, O_RDONLY | O_CLOEXEC);
 	n = fd < 0 ? -1 : read(fd, text, STATUS_BYTES - 1);
 	if (n <= 0)
@@ -80,7 +81,7 @@ int owner_open(struct owner_proc *proc, int fd, int init_pid, struct err *e)
 	char text[STATUS_BYTES];
 	const char *pids;
 
-	if (!read_status(&opened, init_pid, text) || !(pids = find_field(text, "\nNSpid:"))) {
+	if (!read_file(&opened, init_pid, "status", text) || !(pids = find_field(text, "\nNSpid:"))) {
 		util_close_fd(&opened.fd);
 		return err_set(e, ERR_GONE, NULL, "the session's programs are gone");
 	}
@@ -103,10 +104,47 @@ void owner_read(const struct owner_proc *proc, int outer_pid, struct owner_line 
 	for (out->n = 0; out->n < OWNER_ANCESTORS && outer_pid > 0; out->n++) {
 		struct owner *owner = &out->of[out->n];
 
-		if (!read_status(proc, outer_pid, text) || !owner_parse(text, proc->depth, owner) || owner->pid == 0)
+		if (!read_file(proc, outer_pid, "status", text) || !owner_parse(text, proc->depth, owner) || owner->pid == 0)
 			return;
 		outer_pid = owner->parent;
 	}
+}
+
+int owner_parse_group(const char *text)
+{
+	static const char *const names[INIT_N_GROUPS] = {"base", "apps", "agent"}; /* enum init_group */
+	const char *line = strncmp(text, "0::", 3) == 0 ? text : strstr(text, "\n0::");
+	const char *end, *last;
+
+	if (!line)
+		return -1;
+	line += line == text ? 0 : 1;
+	end = line + strcspn(line, "\n");
+	last = memrchr(line, '/', (size_t)(end - line));
+	for (int group = 0; last && group < INIT_N_GROUPS; group++)
+		if (strlen(names[group]) == (size_t)(end - last - 1) && memcmp(names[group], last + 1, (size_t)(end - last - 1)) == 0)
+			return group;
+	return -1;
+}
+
+int owner_group(const struct owner_proc *proc, int outer_pid)
+{
+	char text[STATUS_BYTES];
+
+	return outer_pid > 0 && read_file(proc, outer_pid, "cgroup", text) ? owner_parse_group(text) : -1;
+}
+
+/* The 22nd field; the second, a name in brackets, may hold anything. */
+uint64_t owner_started(const struct owner_proc *proc, int outer_pid)
+{
+	char text[STATUS_BYTES];
+	const char *at;
+
+	if (outer_pid <= 0 || !read_file(proc, outer_pid, "stat", text) || !(at = strrchr(text, ')')))
+		return 0;
+	for (int field = 2; field < 22 && at; field++)
+		at = strchr(at + 1, ' ');
+	return at ? strtoull(at, NULL, 10) : 0;
 }
 
 static bool is(const struct owner *owner, int jail_pid)

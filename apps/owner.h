@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "session/base/err.h"
 
@@ -45,6 +46,15 @@ bool owner_is(const struct owner_line *line, int jail_pid);
 
 /* True if that is so for the process or one of its ancestors. */
 bool owner_descends(const struct owner_line *line, int jail_pid);
+
+/* The group of the process, by the last part of its place in cgroup v2; -1 if it is gone, or has none of the three. */
+int owner_group(const struct owner_proc *proc, int outer_pid);
+
+/* When the process was started, in ticks since the kernel's start; 0 if it is gone. The same before and after: it is the same process. */
+uint64_t owner_started(const struct owner_proc *proc, int outer_pid);
+
+/* The group in a cgroup file's text (NUL-terminated), or -1. */
+int owner_parse_group(const char *text);
 
 /* Reads a status file's text (NUL-terminated). False if it breaks the form. */
 bool owner_parse(const char *status, size_t depth, struct owner *out);

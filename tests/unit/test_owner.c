@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "apps/init/proto.h"
 #include "apps/owner.h"
 #include "apps/windows.h"
 #include "session/base/util.h"
@@ -139,9 +140,24 @@ static void layers(void **state)
 		assert_string_equal(windows_layer(&rows[i].window), rows[i].layer);
 }
 
+static void groups(void **state)
+{
+	(void)state;
+	assert_int_equal(owner_parse_group("0::/glovebox/s1/desk/jail/agent\n"), INIT_GROUP_AGENT);
+	assert_int_equal(owner_parse_group("9:memory:/s1/desk\n1:pids:/s1/base\n0::/s1/desk/jail/apps\n"), INIT_GROUP_APPS);
+	assert_int_equal(owner_parse_group("0::/base"), INIT_GROUP_BASE);
+	assert_int_equal(owner_parse_group("0::/s1/desk/jail/apps2\n"), -1);
+	assert_int_equal(owner_parse_group("0::/s1/desk/jail/app\n"), -1);
+	assert_int_equal(owner_parse_group("0::/s1/apps/desk\n"), -1);
+	assert_int_equal(owner_parse_group("5:freezer:/apps\n"), -1);
+	assert_int_equal(owner_parse_group("0::\n"), -1);
+	assert_int_equal(owner_parse_group(""), -1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(groups),
 		cmocka_unit_test(parse),        cmocka_unit_test(broken), cmocka_unit_test(line_of_ours),
 		cmocka_unit_test(no_such_init), cmocka_unit_test(states), cmocka_unit_test(layers),
 	};
