@@ -409,6 +409,19 @@ static int explain(const struct process *process, const struct spawn *spawn, str
 	return err_sys(e, "the program could not be started (step %d)", start->status);
 }
 
+/* One that nobody will have: also for a call that was cancelled, whoever stopped it finds it ended. */
+static void end_early(struct process *process)
+{
+	int64_t deadline_ms = util_now_ms() + LIMIT_KILL_MS;
+
+	spawner_signal(process, SIGKILL);
+	co_shield();
+	while (!process->ended && co_wait_event(&process->started, deadline_ms, NULL) == 0)
+		;
+	co_unshield();
+	spawner_release(process);
+}
+
 int spawner_start(struct spawner *spawner, const struct spawn *spawn, int64_t deadline_ms, struct process **out, struct err *e)
 {
 	struct process *process;
@@ -430,8 +443,7 @@ int spawner_start(struct spawner *spawner, const struct spawn *spawn, int64_t de
 	if (rc == 0 && process->pid == 0)
 		rc = explain(process, spawn, e);
 	if (rc < 0) {
-		spawner_signal(process, SIGKILL);
-		spawner_release(process);
+		end_early(process);
 		return -1;
 	}
 	*out = process;

@@ -34,7 +34,7 @@ static void create(void *arg)
 		assert_int_equal(co_wait_until(util_now_ms() + 5, NULL), 0);
 	}
 	if (apps_create(&desk->apps, &desk->x, desk->jail.stage, open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC), desk->jail.pid, manifest,
-	                NULL, &ops, &desk->e) < 0)
+	                NULL, (const uint8_t[16]){0}, &ops, &desk->e) < 0)
 		fail_msg("%s", desk->e.msg);
 }
 
