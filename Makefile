@@ -25,7 +25,7 @@ OPT_ubsan   := -O1 -g -fsanitize=undefined -fno-sanitize-recover -DCONFINE_SANIT
 OPT_fuzz    := -O1 -g -fsanitize=address,undefined,fuzzer-no-link -fno-sanitize-recover -fno-omit-frame-pointer -DCONFINE_SANITIZER
 
 PKGS := jansson libseccomp libmicrohttpd libpng libdeflate libturbojpeg libwebp x11 x11-xcb xtst xcb xcb-xtest xcb-shm xcb-damage \
-        xcb-xfixes xcb-res xcb-xkb xcb-xinput xkbcommon sqlite3 libcurl gnutls libzip
+        xcb-xfixes xcb-randr xcb-res xcb-xkb xcb-xinput xkbcommon sqlite3 libcurl gnutls libzip
 # run, check and bench install what is missing; everything else says what it is.
 ifneq ($(filter-out run check bench check-host dist uninstall clean,$(or $(MAKECMDGOALS),all)),)
 ifeq ($(shell pkg-config --exists $(PKGS) 2>/dev/null && command -v $(CC)),)
@@ -44,7 +44,7 @@ DIRS_glovebox-front   := session/front session/mcp session/journal sandbox/confi
 LIBS_glovebox-front   := jansson libseccomp libmicrohttpd sqlite3 gnutls
 DIRS_glovebox-stage   := session/stage session/dialects session/mcp session/journal display input apps sandbox/confine
 LIBS_glovebox-stage   := jansson libseccomp libpng libdeflate libturbojpeg libwebp x11 x11-xcb xcb xcb-xtest xcb-shm xcb-damage \
-                         xcb-xfixes xcb-res xcb-xkb xcb-xinput xkbcommon gnutls
+                         xcb-xfixes xcb-randr xcb-res xcb-xkb xcb-xinput xkbcommon gnutls
 DIRS_glovebox         := session/cli session/replay
 LIBS_glovebox         := jansson libcurl gnutls libpng libzip
 DIRS_glovebox-init    := apps/init

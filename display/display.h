@@ -15,15 +15,34 @@
 
 struct display;
 
-/* Makes the picture segment at the display's maximum size and attaches it, selects damage, paints the root window. `x` must outlive it.
- * Errors: ERR_UNSUPPORTED when the display's pixels or extensions are not what is needed, those of xconn_reply. Must run in a
- * coroutine. */
-int display_create(struct display **display, struct xconn *x, struct space native, struct err *e);
+/* The screen of `x` has its maximum size, at which the picture segment is made and attached; it gets the size `native`. Selects damage, paints
+ * the root window. `x` must outlive it. Errors: ERR_UNSUPPORTED when the display's pixels or extensions are not what is needed, those of
+ * xconn_reply. Must run in a coroutine. */
+int display_create(struct display **display, struct xconn *x, struct space maximum, struct space native, struct err *e);
 void display_destroy(struct display *display);
 
-/* Waits until a window manager is there (_NET_SUPPORTING_WM_CHECK and _NET_CLIENT_LIST on the root) and the painted background can
- * be seen in the pixels. ERR_SESSION_FAILED at the deadline, with what was missing. */
+/* Waits until a window manager is there (_NET_SUPPORTING_WM_CHECK and _NET_CLIENT_LIST on the root), knows how large the screen is
+ * (_NET_DESKTOP_GEOMETRY), and the painted background can be seen in the pixels. ERR_SESSION_FAILED at the deadline, with what was missing. */
 int display_wait_ready(struct display *display, int64_t deadline_ms, struct err *e);
+
+/* The size that the screen has now. Nobody but display_resize changes it: what a program inside makes of it is undone. */
+struct space display_native(const struct display *display);
+
+/* The frame in which it got this size; 0: it has had no other. */
+uint64_t display_resized(const struct display *display);
+
+/* A size that it can have: LIMIT_SIDE_MIN_PX or more on both sides (the caller has checked that), and not more than its maximum: ERR_DISPLAY_MAX. */
+int display_check_size(const struct display *display, struct space size, struct err *e);
+
+/*
+ * Gives the screen this size, which display_check_size has found good. All of it is of a new frame then. Returns when the window manager has
+ * followed and the screen has come to rest, or LIMIT_RESIZE_MS or the deadline is over (then *settled is false). On failure it has, or soon
+ * gets again, the size that it had. Errors: ERR_CONFLICT when the display does not take it, those of xconn_reply. Must run in a coroutine.
+ */
+int display_resize(struct display *display, struct space size, int64_t deadline_ms, bool *settled, struct err *e);
+
+/* Calls fn whenever the screen has got another size, before anybody sees anything of that. It must return soon. */
+void display_on_resize(struct display *display, void (*fn)(void *arg, struct space native), void *arg);
 
 /*
  * The frame of the last change that is known: of pixels that truly differ, or of the pointer when a picture with pointer is looked at. What
@@ -124,7 +143,8 @@ struct display_picture {
 /* What callers call a format: png, however it is compressed. */
 const char *display_format_name(enum encode_format format);
 
-/* Takes a picture. The same request for the same frame gives the same bytes. Errors of xconn_reply, of an encoder. */
+/* Takes a picture. The same request for the same frame gives the same bytes. Errors of xconn_reply, of an encoder; ERR_CONFLICT when the region
+ * is not on the screen any more, which has been resized since it was asked for. */
 int display_picture(struct display *display, const struct display_request *request, struct display_picture *out, struct err *e);
 void display_picture_drop(struct display_picture *picture);
 
@@ -141,7 +161,8 @@ int display_picture_json(const struct display_picture *picture, json_t **out, st
  */
 struct display_follower {
 	struct display_follower *next;
-	struct display_request request;
+	struct display_request asked;
+	struct display_request request; /* the same for the screen as large as it is: of a region what is left of it */
 	struct co_event *news;
 	struct display_has {
 		bool picture;           /* else nothing yet */
@@ -151,7 +172,7 @@ struct display_follower {
 	} has;
 };
 
-/* Begins with a follower that has no picture yet; of the request max_bytes does not count. `news` (the caller's) is signalled from now on whenever something may have changed. */
+/* Begins with a follower that has no picture yet; of the request max_bytes does not count. When the screen is resized it gets the whole picture next. `news` (the caller's) is signalled from now on whenever something may have changed. */
 void display_follow_begin(struct display *display, const struct display_request *request, struct co_event *news,
                           struct display_follower *follower);
 void display_follow_end(struct display *display, struct display_follower *follower);
@@ -162,7 +183,9 @@ bool display_follow_has_news(const struct display *display, const struct display
 /* Parts of one and the same frame of a picture: put into it one after another they make it what display_picture shows of this frame. */
 struct display_parts {
 	uint64_t frame;
-	bool whole; /* it is all of the picture, in one part */
+	struct space native; /* the size of the screen in that frame */
+	int width, height;   /* of the picture */
+	bool whole;          /* it is all of the picture, in one part */
 	size_t n;   /* 0: nothing has changed in it */
 	struct display_part {
 		struct rect rect;    /* in pixels of the picture */
@@ -177,11 +200,11 @@ int display_follow(struct display *display, struct display_follower *follower, s
  * drawn right before may come with the next call. */
 int display_follow_told(struct display *display, struct display_follower *follower, struct display_parts *out, struct err *e);
 
-/* It gets the whole picture next, as at first. */
-void display_follow_anew(struct display_follower *follower);
+/* It gets the whole picture next, as at first; of another request (but for its pointer), if that is not NULL. */
+void display_follow_anew(struct display *display, struct display_follower *follower, const struct display_request *request);
 void display_parts_finish(struct display_parts *parts);
 
-/* Rows: screenshot wait_settled. Home: struct display *. */
+/* Rows: screenshot wait_settled resize_display. Home: struct display *. */
 extern const struct action_row display_rows[];
 extern const size_t display_n_rows;
 

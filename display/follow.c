@@ -22,9 +22,10 @@
 void display_follow_begin(struct display *display, const struct display_request *request, struct co_event *news,
                           struct display_follower *follower)
 {
-	*follower = (struct display_follower){.next = display->followers, .request = screen_complete(display, request), .news = news};
-	follower->request.max_bytes = 0;
-	follower->request.any_format = false;
+	*follower = (struct display_follower){.next = display->followers, .asked = *request, .news = news};
+	follower->asked.max_bytes = 0;
+	follower->asked.any_format = false;
+	follower->request = screen_fit(display, &follower->asked);
 	display->followers = follower;
 	if (!request->no_cursor && display->n_cursors++ == 0)
 		cursor_listen(display, true);
@@ -82,9 +83,8 @@ static bool is_most(const struct display_parts *parts, const struct display_requ
 
 /* `pointer` is what is to be seen now. */
 static void list_parts(const struct display *display, const struct display_follower *follower, struct kept_pointer pointer,
-                       struct display_parts *parts)
+                       const struct display_request *request, struct display_parts *parts)
 {
-	const struct display_request *request = &follower->request;
 	struct rect changed[LIMIT_CHANGED - 2];
 	size_t n = follower->has.picture ? display_changes(display, follower->has.frame, changed, ARRAY_LEN(changed)) : 0;
 
@@ -162,12 +162,18 @@ static int follow(struct look *look, struct display_follower *follower, bool as_
 {
 	uint64_t moves = look->display->moves;
 	const struct kept_pointer *pointer = &look->source.pointer;
+	struct display_request request;
 
 	if (update(look, follower, as_told, e) < 0)
 		return -1;
+	/* Of its own: while a slow encoder works the screen may get another size, and the follower's request with it. */
+	request = follower->request;
 	parts->frame = look->source.frame;
-	list_parts(look->display, follower, *pointer, parts);
-	if (encode_parts(look, &follower->request, parts, e) < 0)
+	parts->native = look->display->native;
+	parts->width = request.out_width;
+	parts->height = request.out_height;
+	list_parts(look->display, follower, *pointer, &request, parts);
+	if (encode_parts(look, &request, parts, e) < 0)
 		return -1;
 	follower->has = (struct display_has){true, parts->frame, moves, pointer->serial, pointer->rect};
 	return 0;
@@ -246,12 +252,22 @@ int display_follow_told(struct display *display, struct display_follower *follow
 {
 	if (display_follow_has_news(display, follower) || screen_has_news(display))
 		return follow_as(display, follower, true, out, e);
-	*out = (struct display_parts){.frame = display->frame};
+	*out = (struct display_parts){.frame = display->frame, .native = display->native, .width = follower->request.out_width,
+	                              .height = follower->request.out_height};
 	return 0;
 }
 
-void display_follow_anew(struct display_follower *follower)
+void display_follow_anew(struct display *display, struct display_follower *follower, const struct display_request *request)
 {
+	if (request) {
+		bool no_cursor = follower->asked.no_cursor;
+
+		follower->asked = *request;
+		follower->asked.no_cursor = no_cursor;
+		follower->asked.max_bytes = 0;
+		follower->asked.any_format = false;
+		follower->request = screen_fit(display, &follower->asked);
+	}
 	follower->has.picture = false;
 }
 

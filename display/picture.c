@@ -4,6 +4,8 @@
  */
 #include "display/picture.h"
 
+#include <sys/param.h>
+
 #include "session/base/util.h"
 
 struct display_request screen_complete(const struct display *display, const struct display_request *asked)
@@ -20,6 +22,32 @@ struct display_request screen_complete(const struct display *display, const stru
 		request.out_height = request.height;
 	}
 	return request;
+}
+
+/* One side of a region: its last pixel at least. */
+static void cut_span(int *start, int *size, int end)
+{
+	*start = MIN(*start, end - 1);
+	*size = MIN(*size, end - *start);
+}
+
+struct display_request screen_fit(const struct display *display, const struct display_request *asked)
+{
+	struct display_request request = screen_complete(display, asked);
+	bool is_scaled = request.out_width != request.width || request.out_height != request.height;
+
+	cut_span(&request.x, &request.width, display->native.width_px);
+	cut_span(&request.y, &request.height, display->native.height_px);
+	if (!is_scaled) {
+		request.out_width = request.width;
+		request.out_height = request.height;
+	}
+	return request;
+}
+
+static bool is_on_screen(const struct display *display, const struct display_request *request)
+{
+	return request->x + request->width <= display->native.width_px && request->y + request->height <= display->native.height_px;
 }
 
 bool screen_same_request(const struct display_request *a, const struct display_request *b)
@@ -100,13 +128,18 @@ int picture_make(struct look *look, const struct display_request *request, struc
 
 int display_picture(struct display *display, const struct display_request *asked, struct display_picture *out, struct err *e)
 {
-	const struct display_request request = screen_complete(display, asked);
+	struct display_request request;
 	struct look look;
 	int rc;
 
-	if (look_begin(&look, display, request.format, e) < 0)
+	if (look_begin(&look, display, asked->format, e) < 0)
 		return -1;
-	rc = look_update(&look, request.no_cursor, e);
+	rc = look_update(&look, asked->no_cursor, e);
+	/* Not before: it may have waited while the screen got another size. */
+	request = screen_complete(display, asked);
+	if (rc == 0 && !is_on_screen(display, &request))
+		rc = err_set(e, ERR_CONFLICT, NULL, "the display was resized meanwhile, to %dx%d: the region is not on it any more",
+		             display->native.width_px, display->native.height_px);
 	if (rc == 0)
 		rc = picture_make(&look, &request, out, e);
 	look_end(&look);

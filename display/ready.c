@@ -2,12 +2,16 @@
 /*
  * Waiting for what the screen does: a window manager, a painted desktop, quiet. Nothing here sleeps to give something time.
  */
+#include <string.h>
 #include <sys/param.h>
 
 #include "display/screen.h"
 #include "session/base/util.h"
 
 #define PROPERTY_BYTES 64 /* enough to see that one is there */
+
+/* A window manager that has not followed for so long is told again. */
+#define TELL_AGAIN_MS 200
 
 /* How long after an update at the earliest the next is made: what is drawn faster is taken in together, and its end is known to so much. */
 #define TOGETHER_MS 3
@@ -82,9 +86,71 @@ static int wait_painted(struct display *display, int64_t deadline_ms, struct err
 	}
 }
 
+/* _NET_DESKTOP_GEOMETRY is what the screen has. */
+static int read_geometry(struct display *display, bool *same, struct err *e)
+{
+	auto_free char *data = NULL;
+	xcb_atom_t atom, type;
+	size_t len;
+	int format;
+
+	if (xconn_atom(display->x, "_NET_DESKTOP_GEOMETRY", &atom, e) < 0 ||
+	    xconn_property(display->x, display->x->root, atom, PROPERTY_BYTES, &data, &len, &type, &format, e) < 0)
+		return -1;
+	uint32_t sides[2] = {0};
+
+	if (format == 32 && len >= sizeof(sides))
+		memcpy(sides, data, sizeof(sides));
+	*same = sides[0] == (uint32_t)display->native.width_px && sides[1] == (uint32_t)display->native.height_px;
+	return 0;
+}
+
+int ready_wait_geometry(struct display *display, int64_t deadline_ms, struct err *e)
+{
+	int64_t again_ms = util_now_ms() + TELL_AGAIN_MS;
+	struct err wait;
+
+	for (;;) {
+		uint64_t before = display->n_properties;
+		bool same = false;
+
+		if (read_geometry(display, &same, e) < 0)
+			return -1;
+		if (same)
+			return 0;
+		/* A program that changes properties all the time does not get more of it. */
+		if (util_now_ms() >= deadline_ms)
+			return err_set(e, ERR_TIMEOUT, NULL, "the window manager did not follow in time");
+		if (util_now_ms() >= again_ms) {
+			resize_tell_again(display);
+			again_ms = util_now_ms() + TELL_AGAIN_MS;
+		}
+		if (before == display->n_properties && co_wait_event(&display->properties, MIN(deadline_ms, again_ms), &wait) < 0 &&
+		    wait.code != ERR_TIMEOUT) {
+			if (e)
+				*e = wait;
+			return -1;
+		}
+	}
+}
+
+/* As large as it can be it was from the start. */
+static int wait_geometry(struct display *display, int64_t deadline_ms, struct err *e)
+{
+	struct err wait;
+
+	if (space_is_same(display->native, display->maximum) || ready_wait_geometry(display, deadline_ms, &wait) == 0)
+		return 0;
+	if (wait.code == ERR_TIMEOUT)
+		return err_set(e, ERR_SESSION_FAILED, NULL, "%s", wait.msg);
+	if (e)
+		*e = wait;
+	return -1;
+}
+
 int display_wait_ready(struct display *display, int64_t deadline_ms, struct err *e)
 {
-	if (wait_manager(display, deadline_ms, e) < 0)
+	if (wait_manager(display, deadline_ms, e) < 0 || wait_geometry(display, deadline_ms, e) < 0)
 		return -1;
 	return wait_painted(display, deadline_ms, e);
 }

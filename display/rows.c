@@ -53,6 +53,34 @@ static int run_wait_settled(struct action_run *run, struct err *e)
 	return 0;
 }
 
+static const struct field resize_fields[] = {
+	{"width", FIELD_INT, true, LIMIT_SIDE_MIN_PX, LIMIT_SIDE_MAX_PX, NULL, NULL, "px", NULL, "of the display itself"},
+	{"height", FIELD_INT, true, LIMIT_SIDE_MIN_PX, LIMIT_SIDE_MAX_PX, NULL, NULL, "px", NULL, "of the display itself"},
+};
+
+static struct space read_resize(const json_t *args)
+{
+	return (struct space){(int)form_int(args, "width", 0), (int)form_int(args, "height", 0)};
+}
+
+static int check_resize(void *home, const json_t *args, struct err *e)
+{
+	return home ? display_check_size(home, read_resize(args), e) : 0;
+}
+
+static int run_resize(struct action_run *run, struct err *e)
+{
+	bool settled = false;
+	int rc = display_resize(run->home, read_resize(run->args), run->deadline_ms, &settled, e);
+	struct space native = display_native(run->home);
+
+	json_object_set_new(run->result, "width", json_integer(native.width_px));
+	json_object_set_new(run->result, "height", json_integer(native.height_px));
+	if (rc == 0)
+		json_object_set_new(run->result, "settled", json_boolean(settled));
+	return rc;
+}
+
 static const struct member picture_members[] = {
 	{"format", "=png jpeg webp raw", "what it is"},
 	{"width", "count", "of the picture itself (px)"},
@@ -86,6 +114,12 @@ static const struct member screenshot_told[] = {
 };
 static const struct member settled_told[] = {{"settled", "boolean", "was nothing drawn for so long?"}};
 
+static const struct member resize_told[] = {
+	{"width", "count", "of the display (px)"},
+	{"height", "count", "of the display (px)"},
+	{"settled", "boolean", "have the window manager and the windows followed?"},
+};
+
 const struct action_row display_rows[] = {
 	{
 		.name = "screenshot",
@@ -107,6 +141,17 @@ const struct action_row display_rows[] = {
 		.result = MEMBERS(settled_told),
 		.example = "{\"action\":\"wait_settled\",\"quiet_ms\":200,\"timeout_ms\":3000}",
 		.example_result = "{\"settled\":true}",
+	},
+	{
+		.name = "resize_display",
+		.doc = "Gives the display another size, up to max_width and max_height of the session; what comes after it in the list is in the new one.",
+		.form = {resize_fields, ARRAY_LEN(resize_fields), NULL},
+		.check = check_resize,
+		.run = run_resize,
+		.flags = ACTION_RESIZES,
+		.result = MEMBERS(resize_told),
+		.example = "{\"action\":\"resize_display\",\"width\":1280,\"height\":800}",
+		.example_result = "{\"width\":1280,\"height\":800,\"settled\":true}",
 	},
 };
 const size_t display_n_rows = ARRAY_LEN(display_rows);

@@ -37,6 +37,8 @@ static void on_event(void *arg, const xcb_generic_event_t *event)
 		co_signal(&display->drawn);
 		screen_attend(display);
 		screen_tell_followers(display);
+	} else if (type == XCB_CONFIGURE_NOTIFY) {
+		resize_on_event(display, event);
 	} else if (cursor_is_news(display, event)) {
 		display->moves++;
 		screen_tell_followers(display);
@@ -137,21 +139,56 @@ static int update(struct display *display, struct err *e)
 	return 0;
 }
 
-int screen_update(struct display *display, struct err *e)
+static int wait_idle(struct display *display, struct err *e)
 {
-	int rc;
-
 	while (display->updating)
 		if (co_wait_event(&display->updated, CO_FOREVER, e) < 0)
 			return -1;
 	if (display->x->lost)
 		return err_set(e, ERR_GONE, NULL, "the display of this session is gone");
 	display->updating = true;
-	rc = update(display, e);
-	display->updated_ms = util_now_ms();
+	return 0;
+}
+
+static void end_idle(struct display *display)
+{
 	display->updating = false;
 	co_signal(&display->updated);
+}
+
+int screen_update_locked(struct display *display, struct err *e)
+{
+	int rc = update(display, e);
+
+	display->updated_ms = util_now_ms();
 	return rc;
+}
+
+int screen_update(struct display *display, struct err *e)
+{
+	int rc;
+
+	if (wait_idle(display, e) < 0)
+		return -1;
+	rc = screen_update_locked(display, e);
+	end_idle(display);
+	return rc;
+}
+
+int screen_lock(struct display *display, struct err *e)
+{
+	if (screen_take_turn(&display->look, e) < 0)
+		return -1;
+	if (wait_idle(display, e) == 0)
+		return 0;
+	screen_give_turn(&display->look);
+	return -1;
+}
+
+void screen_unlock(struct display *display)
+{
+	end_idle(display);
+	screen_give_turn(&display->look);
 }
 
 bool screen_has_news(const struct display *display)
@@ -165,15 +202,15 @@ int display_update(struct display *display, struct err *e)
 }
 
 /* 24 bits of colour in 32 bits of memory, blue first: what Xvfb has, and the only thing that the rest of this folder knows. */
-static int check_pixels(struct xconn *x, struct space native, struct err *e)
+static int check_pixels(struct xconn *x, struct space maximum, struct err *e)
 {
 	const xcb_setup_t *setup = xcb_get_setup(x->xcb);
 	const xcb_screen_t *screen = xcb_setup_roots_iterator(setup).data;
 	xcb_format_iterator_t format = xcb_setup_pixmap_formats_iterator(setup);
 
-	if (screen->width_in_pixels != native.width_px || screen->height_in_pixels != native.height_px)
+	if (screen->width_in_pixels != maximum.width_px || screen->height_in_pixels != maximum.height_px)
 		return err_set(e, ERR_UNSUPPORTED, NULL, "the display has %dx%d pixels, not %dx%d", screen->width_in_pixels,
-		               screen->height_in_pixels, native.width_px, native.height_px);
+		               screen->height_in_pixels, maximum.width_px, maximum.height_px);
 	for (; format.rem > 0; xcb_format_next(&format))
 		if (format.data->depth == screen->root_depth && format.data->depth == 24 && format.data->bits_per_pixel == 32 &&
 		    setup->image_byte_order == XCB_IMAGE_ORDER_LSB_FIRST)
@@ -205,7 +242,7 @@ static int agree_versions(struct xconn *x, struct err *e)
 static int make_segment(struct display *display, struct err *e)
 {
 	struct xconn *x = display->x;
-	size_t bytes = (size_t)display->native.width_px * (size_t)display->native.height_px * sizeof(uint32_t);
+	size_t bytes = (size_t)display->maximum.width_px * (size_t)display->maximum.height_px * sizeof(uint32_t);
 	auto_fd fd = memfd_create("picture", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	const void *shared;
 
@@ -222,24 +259,34 @@ static int make_segment(struct display *display, struct err *e)
 	return 0;
 }
 
-/* What the server keeps for us. That the pixmap is there is asked: the requests that use it have no answer. */
+/* That the pixmap is there is asked: the requests that use it have no answer. */
+int screen_make_copy(struct display *display, struct err *e)
+{
+	xcb_connection_t *xcb = display->x->xcb;
+	auto_free void *reply = NULL;
+
+	if (display->copy)
+		xcb_free_pixmap(xcb, display->copy);
+	display->copy = xcb_generate_id(xcb);
+	xcb_shm_create_pixmap(xcb, display->copy, display->x->root, (uint16_t)display->native.width_px, (uint16_t)display->native.height_px, 24,
+	                      display->segment, 0);
+	return xconn_reply(display->x, xcb_get_geometry(xcb, display->copy).sequence, &reply, e);
+}
+
+/* What the server keeps for us. */
 static int make_server_side(struct display *display, struct err *e)
 {
 	xcb_connection_t *xcb = display->x->xcb;
 	const uint32_t values[] = {XCB_SUBWINDOW_MODE_INCLUDE_INFERIORS, 0};
-	auto_free void *reply = NULL;
 
 	display->region = xcb_generate_id(xcb);
 	xcb_xfixes_create_region(xcb, display->region, 0, NULL);
-	display->copy = xcb_generate_id(xcb);
-	xcb_shm_create_pixmap(xcb, display->copy, display->x->root, (uint16_t)display->native.width_px, (uint16_t)display->native.height_px, 24,
-	                      display->segment, 0);
 	display->gc = xcb_generate_id(xcb);
 	xcb_create_gc(xcb, display->gc, display->x->root, XCB_GC_SUBWINDOW_MODE | XCB_GC_GRAPHICS_EXPOSURES, values);
 	display->damage = xcb_generate_id(xcb);
 	display->damage_event = (uint8_t)(xcb_get_extension_data(xcb, &xcb_damage_id)->first_event + XCB_DAMAGE_NOTIFY);
 	xcb_damage_create(xcb, display->damage, display->x->root, XCB_DAMAGE_REPORT_LEVEL_NON_EMPTY);
-	return xconn_reply(display->x, xcb_get_geometry(xcb, display->copy).sequence, &reply, e);
+	return screen_make_copy(display, e);
 }
 
 static void paint_background(struct xconn *x)
@@ -250,25 +297,68 @@ static void paint_background(struct xconn *x)
 	xcb_clear_area(x->xcb, 0, x->root, 0, 0, 0, 0);
 }
 
-int display_create(struct display **out, struct xconn *x, struct space native, struct err *e)
+/* Memory of this size, of which nothing is known. */
+static void forget_all(struct display *display, struct space native)
 {
-	struct display *display;
-
-	if (check_pixels(x, native, e) < 0 || agree_versions(x, e) < 0)
-		return -1;
-	display = util_zalloc(sizeof(*display));
-	display->x = x;
+	free(display->shown.pixels);
+	blinks_finish(&display->blinks);
+	tiles_finish(&display->tiles);
 	display->native = native;
 	display->shown = image_create(native.width_px, native.height_px);
 	memset(display->shown.pixels, 0, (size_t)native.width_px * (size_t)native.height_px * sizeof(uint32_t));
 	display->unsure = true;
 	tiles_init(&display->tiles, native);
 	blinks_init(&display->blinks, &display->tiles);
+}
+
+void screen_adopt(struct display *display, struct space native)
+{
+	const struct rect whole = {0, 0, native.width_px, native.height_px};
+
+	forget_all(display, native);
+	for (size_t i = 0; i < ARRAY_LEN(display->kept); i++)
+		kept_finish(&display->kept[i]);
+	display_parts_finish(&display->last_told.parts);
+	display->resizing.frame = ++display->frame;
+	display->changed_ms = util_now_ms();
+	tiles_mark(&display->tiles, whole, display->frame);
+	for (struct screen_watch *watch = display->watches; watch; watch = watch->next)
+		watch->drawn_ms = display->changed_ms;
+	for (struct display_follower *follower = display->followers; follower; follower = follower->next)
+		display_follow_anew(display, follower, &follower->asked);
+	if (display->resizing.fn)
+		display->resizing.fn(display->resizing.arg, native);
+	co_signal(&display->drawn);
+	screen_tell_followers(display);
+}
+
+/* The server as it is before any app: its screen is as large as it can be. */
+static int begin(struct display *display, struct space native, struct err *e)
+{
+	if (make_segment(display, e) < 0 || resize_begin(display, e) < 0)
+		return -1;
+	if (!space_is_same(native, display->maximum) && resize_server(display, native, e) < 0)
+		return -1;
+	return make_server_side(display, e);
+}
+
+int display_create(struct display **out, struct xconn *x, struct space maximum, struct space native, struct err *e)
+{
+	struct display *display;
+
+	if (check_pixels(x, maximum, e) < 0 || agree_versions(x, e) < 0)
+		return -1;
+	display = util_zalloc(sizeof(*display));
+	display->x = x;
+	display->maximum = display->resizing.actual = maximum;
+	forget_all(display, native);
+	display->resizing.running = true;
 	xconn_listen(x, &display->listener, on_event, display);
-	if (make_segment(display, e) < 0 || make_server_side(display, e) < 0) {
+	if (begin(display, native, e) < 0) {
 		display_destroy(display);
 		return -1;
 	}
+	display->resizing.running = false;
 	display->fixes_event = xcb_get_extension_data(x->xcb, &xcb_xfixes_id)->first_event;
 	display->input_opcode = xcb_get_extension_data(x->xcb, &xcb_input_id)->major_opcode;
 	paint_background(x);
@@ -282,6 +372,7 @@ void display_destroy(struct display *display)
 	if (!display)
 		return;
 	xconn_unlisten(display->x, &display->listener);
+	resize_end(display);
 	if (display->shared)
 		(void)munmap((void *)(uintptr_t)display->shared, display->shared_bytes);
 	free(display->shown.pixels);

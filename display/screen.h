@@ -5,7 +5,7 @@
  * From the server to bytes: screen.c has the server copy what was damaged, shown.c takes it over and says where pixels differ, tiles.c and
  * blinks.c remember when and whether it only blinks. look.c is one moment of it, with the pointer of cursor.c; picture.c and kept.c make whole
  * pictures of that, follow.c parts for a stream. encode.c has the formats; png.c the fast one: filter.c, matches.c, deflate.c, huffman.c. What callers
- * ask is in request.c and rows.c, what they wait for in ready.c; attend.c looks by itself while somebody decides on a picture.
+ * ask is in request.c and rows.c, what they wait for in ready.c; resize.c gives the screen another size; attend.c looks by itself while somebody decides on a picture.
  *
  * Memory: four bytes a pixel for the segment, as many for the private copy, and what is known of the tiles: 8.5 MB at 1280x800, 17 MB at 1920x1080,
  * 69 MB at 3840x2160. Beside it what is kept (LIMIT_KEPT_BYTES), and while a slow encoder works a copy and what it takes itself.
@@ -21,6 +21,7 @@
 #include "display/image.h"
 #include "display/kept.h"
 #include "display/tiles.h"
+#include "session/base/wm.h"
 
 /* What the last follower was told, for others that had the same and come right after it. */
 struct screen_told {
@@ -38,7 +39,19 @@ struct screen_turn {
 
 struct display {
 	struct xconn *x;
-	struct space native;
+	struct space native, maximum;
+	struct resizing {            /* resize.c */
+		uint32_t crtc, output, mode; /* of the server; mode: the one that it uses, if we made that; or 0 */
+		struct wm wm;
+		struct space actual;     /* what the server said last */
+		bool running;            /* it is being resized: what it says meanwhile is ours */
+		bool restoring;          /* it gets its size back */
+		struct loop_timer *restore;
+		int64_t restored_ms;
+		uint64_t frame;          /* in which it got its size */
+		void (*fn)(void *arg, struct space native);
+		void *arg;
+	} resizing;
 	struct xconn_listener listener;
 	struct co_event drawn;       /* something was drawn, or `shown` has changed */
 	struct co_event properties;  /* a property of the root window changed */
@@ -68,7 +81,7 @@ struct display {
 
 	/* Of the server. */
 	xcb_xfixes_region_t region;  /* where the damage was that is taken back */
-	xcb_pixmap_t copy;           /* in the segment: the screen as of an update, as far as it was damaged */
+	xcb_pixmap_t copy;           /* in the segment, as large as the screen: that as of an update, as far as it was damaged */
 	xcb_gcontext_t gc;
 
 	xcb_shm_seg_t segment;
@@ -108,6 +121,30 @@ struct screen_watch {
  */
 int screen_update(struct display *display, struct err *e);
 
+/* What others do with the screen's memory is over when this returns, and nobody begins until screen_unlock. ERR_CANCELLED. */
+int screen_lock(struct display *display, struct err *e);
+void screen_unlock(struct display *display);
+
+/* Within that: as screen_update. */
+int screen_update_locked(struct display *display, struct err *e);
+
+/* The server's pixmap in the segment, for the screen as large as it is. Errors of xconn_reply. */
+int screen_make_copy(struct display *display, struct err *e);
+
+/* The screen has this size: nothing is known of it yet, and all of it is of a new frame. Within screen_lock. */
+void screen_adopt(struct display *display, struct space native);
+
+/* resize.c: asks the server what it has; gives the screen its size; hears of others who do so. Errors of xconn_reply. */
+int resize_begin(struct display *display, struct err *e);
+int resize_server(struct display *display, struct space size, struct err *e);
+/* Tells all clients the size that they were told already: a window manager that begins just then may not have listened. */
+void resize_tell_again(struct display *display);
+void resize_on_event(struct display *display, const xcb_generic_event_t *event);
+void resize_end(struct display *display);
+
+/* ready.c: waits until the window manager knows how large the screen is. ERR_TIMEOUT, and errors of xconn_reply. */
+int ready_wait_geometry(struct display *display, int64_t deadline_ms, struct err *e);
+
 /* Is there anything for it to do? False right after a reply of the server: `shown` is the screen as it was when that was made. */
 bool screen_has_news(const struct display *display);
 
@@ -120,6 +157,9 @@ void screen_tell_followers(const struct display *display);
 
 /* Fields that are left out become what they stand for, so that requests can be compared. */
 struct display_request screen_complete(const struct display *display, const struct display_request *asked);
+
+/* The same for a screen that may have had another size when it was asked for: a region is cut to what is left of it, its last pixel at least. */
+struct display_request screen_fit(const struct display *display, const struct display_request *asked);
 
 bool screen_same_request(const struct display_request *a, const struct display_request *b);
 

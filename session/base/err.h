@@ -34,6 +34,7 @@
 	X(ERR_NOT_READY, "not_ready", 409, "later", "The session is not ready")                                                \
 	X(ERR_CANCELLED, "cancelled", 409, "caller", "The call was cancelled")                                                 \
 	X(ERR_PAUSED, "paused", 409, "caller", "The session is paused")                                                        \
+	X(ERR_DISPLAY_MAX, "display_max", 409, "caller", "The display of this session cannot be so large")                        \
 	X(ERR_STALE_EPISODE, "stale_episode", 409, "caller", "The picture is of an earlier episode")                           \
 	X(ERR_STALE_EPOCH, "stale_epoch", 409, "caller", "Somebody else held the controls since the picture")                  \
 	X(ERR_STALE_TARGET, "stale_target", 409, "caller", "What is at the target has changed since the picture")              \

@@ -60,6 +60,8 @@
 #define LIMIT_READ_MS 5                       /* and more for each character that it may not have read yet, */
 #define LIMIT_DRAIN_MS 60000                  /* but not longer than this */
 #define LIMIT_SLOTS_MS 3000                   /* spare keys keep their symbols for a window that cannot say what it has read */
+#define LIMIT_RESIZE_MS 3000                  /* from another size of the display until window manager and windows have followed */
+#define LIMIT_RESTORE_MS 100                  /* between two times that the display gets its size back from a program that took it */
 #define LIMIT_WM_MS 250                       /* the window manager taking note of a press of a button */
 #define LIMIT_NO_PING_MS 50                   /* what a window without _NET_WM_PING gets to read a new keyboard map */
 #define LIMIT_SELECTION_FORMATS 32            /* in which the content of a selection is kept */

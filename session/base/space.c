@@ -86,6 +86,18 @@ struct space space_for_models(struct space native)
 	return space;
 }
 
+bool space_is_same(struct space a, struct space b)
+{
+	return a.width_px == b.width_px && a.height_px == b.height_px;
+}
+
+struct space space_follow(struct space space, struct space from, struct space to)
+{
+	if (space_is_same(space, space_for_models(from)))
+		return space_for_models(to);
+	return space_is_same(space, from) ? to : space;
+}
+
 struct space space_fill(struct space shape, struct space room)
 {
 	int side = MAX(room.width_px, room.height_px);

@@ -32,6 +32,12 @@ bool space_suits_models(struct space space);
 /* The largest space of the display's shape that models take as it is (LIMIT_MODEL_*): the display itself, unless that is larger. */
 struct space space_for_models(struct space native);
 
+/* The space of a caller to whom the display's own is given, when that has gone from one size to another: the display itself stays the display itself, and
+ * what models take of it stays that; any other stays as it is. */
+struct space space_follow(struct space space, struct space from, struct space to);
+
+bool space_is_same(struct space a, struct space b);
+
 /* The largest space of this shape that has room in another, however small it is itself. */
 struct space space_fill(struct space shape, struct space room);
 

@@ -14,6 +14,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 #include <xcb/damage.h>
+#include <xcb/randr.h>
 #include <xcb/res.h>
 #include <xcb/shm.h>
 #include <xcb/xcbext.h>
@@ -217,7 +218,7 @@ void xconn_flush(struct xconn *x)
 static int prepare_extensions(Display *dpy, struct err *e)
 {
 	xcb_extension_t *const used[] = {&xcb_shm_id, &xcb_damage_id, &xcb_xfixes_id, &xcb_res_id, &xcb_xkb_id, &xcb_test_id, &xcb_input_id,
-	                                 &xsecurity_extension};
+	                                 &xcb_randr_id, &xsecurity_extension};
 	xcb_connection_t *xcb = XGetXCBConnection(dpy);
 	int a, b, c;
 	int major = XkbMajorVersion, minor = XkbMinorVersion;

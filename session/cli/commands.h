@@ -27,6 +27,7 @@ extern const struct cli_command doctor_look;                                    
 	{"image", 0, "NAME", false, "the image to start from"},                                                                       \
 	{"app", 0, "NAME", true, "start this app of the image's catalogue and wait for its window"},                                  \
 	{"size", 0, "WxH", false, "pixels of the display"},                                                                           \
+	{"max-size", 0, "WxH", false, "the most that it can be resized to; as --size if not given"},                                  \
 	{"label", 0, "K=V", true, "a label, shown by ls and show"},                                                                   \
 	{"env", 0, "K=V", true, "an environment variable of apps and commands"},                                                      \
 	{"ttl", 0, "SECONDS", false, "end the session after this time at the latest"},                                                \
@@ -38,7 +39,10 @@ int session_read_spec(const struct args *args, json_t **out, struct err *e);
 /* The manifests of an images folder, added to an array in the order of their names; a folder that is not there has none. ERR_BAD_REQUEST. */
 int image_read_manifests(const char *folder, json_t *images, struct err *e);
 
-/* Puts the options image, app, size, label, env, ttl and idle, those of them that were given, over a spec. ERR_BAD_REQUEST. */
+/* Puts the size that an option says, if it was given, into "display" of a spec as its members `sides`. ERR_BAD_REQUEST. */
+int session_put_size(json_t *spec, const struct args *args, const char *option, const char *const sides[2], struct err *e);
+
+/* Puts the options image, app, size, max-size, label, env, ttl and idle, those of them that were given, over a spec. ERR_BAD_REQUEST. */
 int session_put_options(json_t *spec, const struct args *args, struct err *e);
 
 #endif

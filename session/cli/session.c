@@ -63,27 +63,29 @@ static int put_pairs(json_t *spec, const char *member, const struct args *args, 
 	return 0;
 }
 
-static int put_size(json_t *spec, const char *size, struct err *e)
+int session_put_size(json_t *spec, const struct args *args, const char *option, const char *const sides[2], struct err *e)
 {
+	const char *size = args_get(args, option);
 	json_t *display;
 	int width, height, end = 0;
 
 	if (!size)
 		return 0;
 	if (sscanf(size, "%4dx%4d%n", &width, &height, &end) != 2 || size[end] != '\0')
-		return err_set(e, ERR_BAD_REQUEST, NULL, "--size takes WIDTHxHEIGHT in pixels, such as 1280x800");
+		return err_set(e, ERR_BAD_REQUEST, NULL, "--%s takes WIDTHxHEIGHT in pixels, such as 1280x800", option);
 	display = spec_member(spec, "display", JSON_OBJECT);
-	json_object_set_new(display, "width", json_integer(width));
-	json_object_set_new(display, "height", json_integer(height));
+	json_object_set_new(display, sides[0], json_integer(width));
+	json_object_set_new(display, sides[1], json_integer(height));
 	return 0;
 }
 
 int session_put_options(json_t *spec, const struct args *args, struct err *e)
 {
+	static const char *const now[] = {"width", "height"}, *const most[] = {"max_width", "max_height"};
 	const char *image = args_get(args, "image"), *app;
 	size_t at = 0;
 
-	if (put_size(spec, args_get(args, "size"), e) || put_pairs(spec, "labels", args, "label", e) || put_pairs(spec, "env", args, "env", e) ||
+	if (session_put_size(spec, args, "size", now, e) || session_put_size(spec, args, "max-size", most, e) || put_pairs(spec, "labels", args, "label", e) || put_pairs(spec, "env", args, "env", e) ||
 	    cli_put_seconds(spec, args, "ttl", "ttl_s", 1, e) || cli_put_seconds(spec, args, "idle", "idle_s", 0, e))
 		return -1;
 	if (image && json_object_set_new(spec, "image", json_string(image)))

@@ -6,6 +6,7 @@
 #include "session/cli/show.h"
 
 static const struct arg_option set_options[] = {
+	{"size", 0, "WxH", false, "give its display this size"},
 	{"ttl", 0, "SECONDS", false, "end it so long from now"},
 	{"idle", 0, "SECONDS", false, "end it when no agent called for so long, from now on; 0: never"},
 	{"label", 0, "K=V", true, "set this label"},
@@ -35,15 +36,16 @@ static int put_labels(json_t *labels, const struct args *args, struct err *e)
 
 static int make_change(const struct args *args, json_t **out, struct err *e)
 {
+	static const char *const sides[] = {"width", "height"};
 	json_auto_t *change = json_object(), *labels = json_object();
 
-	if (cli_put_seconds(change, args, "ttl", "ttl_s", 1, e) || cli_put_seconds(change, args, "idle", "idle_s", 0, e) ||
+	if (session_put_size(change, args, "size", sides, e) || cli_put_seconds(change, args, "ttl", "ttl_s", 1, e) || cli_put_seconds(change, args, "idle", "idle_s", 0, e) ||
 	    put_labels(labels, args, e))
 		return -1;
 	if (json_object_size(labels) > 0)
 		json_object_set(change, "labels", labels);
 	if (json_object_size(change) == 0)
-		return err_set(e, ERR_BAD_REQUEST, NULL, "say what to change: --ttl, --idle, --label, --unlabel");
+		return err_set(e, ERR_BAD_REQUEST, NULL, "say what to change: --size, --ttl, --idle, --label, --unlabel");
 	*out = json_incref(change);
 	return 0;
 }
@@ -65,6 +67,6 @@ static int run_set(struct cli *cli)
 }
 
 const struct cli_command set_session = {
-	"set", "ID [--ttl SECONDS] [--idle SECONDS] [--label K=V]…", "change the labels and times of a session",
+	"set", "ID [--size WxH] [--ttl SECONDS] [--idle SECONDS] [--label K=V]…", "change the size, labels and times of a session",
 	set_options, ARRAY_LEN(set_options), 1, 1, ARGS_MAX, run_set,
 };

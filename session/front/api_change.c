@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Changing a session that lives: its labels and its times. */
+/* Changing a session that lives: its size, its labels and its times. */
+#include <string.h>
+
 #include "session/base/limits.h"
 #include "session/base/util.h"
 #include "session/front/api.h"
@@ -27,7 +29,7 @@ static int read_change(struct request *request, json_t **change, struct err *e)
 	if (request_json(request, &body, e) < 0)
 		return -1;
 	if (!json_is_object(body))
-		return err_set(e, ERR_BAD_FIELD, "", "the body must be an object with labels, ttl_s or idle_s");
+		return err_set(e, ERR_BAD_FIELD, "", "the body must be an object with display, labels, ttl_s or idle_s");
 	if (merge(request, body, &changed, e) < 0)
 		return -1;
 	*change = json_incref(body);
@@ -63,6 +65,25 @@ static int tell_warden(const struct request *request, long ttl_s, struct err *e)
 	return rc;
 }
 
+/* As an act of one action: in order with others, and in the journal. */
+static int resize(struct request *request, const json_t *size, struct err *e)
+{
+	json_auto_t *body = json_pack("{s:[{s:s,s:O,s:O}]}", "actions", "action", "resize_display", "width", json_object_get(size, "width"), "height",
+	                              json_object_get(size, "height"));
+	auto_free char *text = json_dumps(body, JSON_COMPACT);
+	const struct stage_call call = {.name = "act", .role = role_name(request->who.role), .token = request->who.name,
+	                                .request_id = request->id, .body = text, .body_len = text ? strlen(text) : 0};
+	json_auto_t *answer = NULL;
+	const json_t *error;
+
+	if (stage_ask(request->session->stage, &call, util_now_ms() + CALLS_ACT_MS, &answer, e) < 0)
+		return calls_explain_end(request->session, e);
+	error = json_object_get(json_array_get(json_object_get(answer, "results"), 0), "error");
+	if (json_is_true(json_object_get(answer, "ok")))
+		return 0;
+	return err_set(e, err_from_wire(form_string(error, "code", "internal")), "/display", "%s", form_string(error, "detail", "it failed"));
+}
+
 int api_change(struct request *request, struct err *e)
 {
 	struct session *session = request->session;
@@ -77,6 +98,9 @@ int api_change(struct request *request, struct err *e)
 	/* The limit of who asks counts, for the whole life: the operator may give an owner's session more. */
 	if (ttl_s > 0 && quota_check_life(config_find_key(&request->front->config, request->who.owner),
 	                                  (expires_ms - session->created_ms + 999) / 1000, e) < 0)
+		return -1;
+	/* What can be refused comes first. */
+	if (json_object_get(change, "display") && resize(request, json_object_get(change, "display"), e) < 0)
 		return -1;
 	/* The warden first: it may refuse. It ends the session some seconds after the front should have. */
 	if (ttl_s > 0 && tell_warden(request, ttl_s, e) < 0)

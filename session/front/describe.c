@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "session/base/space.h"
 #include "session/base/util.h"
 #include "session/front/spec.h"
 
@@ -77,13 +78,22 @@ json_t *describe_usage(const struct warden_usage *usage)
 	return out;
 }
 
+/* Before the stage says it: as the stage will. */
+static json_t *space_of(const json_t *spec)
+{
+	const json_t *display = json_object_get(spec, "display"), *named = json_object_get(spec, "space");
+	const struct space native = {(int)form_int(display, "width", 1), (int)form_int(display, "height", 1)};
+
+	return named ? json_deep_copy(named) : space_json(space_for_models(native));
+}
+
 json_t *describe_session(const struct session *session, const json_t *state)
 {
 	static const char *const from_stage[] = {"space", "at", "held", "focus", "apps"};
 	json_t *spec = session->spec, *display = json_copy(json_object_get(spec, "display"));
-	json_t *out = json_pack("{s:s, s:s, s:O, s:o, s:O, s:{s:s, s:I}, s:o}", "id", session->id, "state",
+	json_t *out = json_pack("{s:s, s:s, s:O, s:o, s:o, s:{s:s, s:I}, s:o}", "id", session->id, "state",
 	                        session_state_name(session->state), "image", json_object_get(spec, "image"), "display", display, "space",
-	                        json_object_get(spec, "space"), "lease", "holder", "agent", "epoch", (json_int_t)session->hello.epoch, "apps",
+	                        space_of(spec), "lease", "holder", "agent", "epoch", (json_int_t)session->hello.epoch, "apps",
 	                        apps_asked(spec));
 
 	(void)json_object_update(display, json_object_get(state, "display"));

@@ -35,7 +35,7 @@ const struct route routes[] = {
 	 "the sessions that this token may see, oldest first"},
 	{"POST", "/v1/sessions", ROUTE_WAITS | ROUTE_BODY | ROUTE_KEY, MAKER, api_create, &op_create, "makes a session; answers when it is ready"},
 	{"GET", "/v1/sessions/{id}", ROUTE_WAITS, ALL, api_show, &op_show, "the state of a session, with what is held"},
-	{"PATCH", "/v1/sessions/{id}", ROUTE_WAITS | ROUTE_BODY, MAKER, api_change, &op_change, "changes its labels, ttl_s and idle_s"},
+	{"PATCH", "/v1/sessions/{id}", ROUTE_WAITS | ROUTE_BODY, MAKER, api_change, &op_change, "changes the size of its display, its labels, ttl_s and idle_s"},
 	{"DELETE", "/v1/sessions/{id}", ROUTE_WAITS, AGENT | CONTROLLER | MAKER, api_delete, &op_delete,
 	 "ends it; answers when its last process is gone"},
 	{"POST", "/v1/sessions/{id}/act", ROUTE_WAITS | ROUTE_BODY | ROUTE_KEY, AGENT | MAKER, api_act, &op_act, "runs a list of actions"},

@@ -64,7 +64,7 @@ static const struct form record_form = {record_fields, ARRAY_LEN(record_fields),
 static const struct field spec_fields[] = {
 	{"image", FIELD_STRING, false, 1, IMAGE_NAME_SIZE - 1, NULL, NULL, NULL, "\"desktop\"", "the image to start from"},
 	{"display", FIELD_OBJECT, false, 0, 0, NULL, &display_form, NULL, "{}", "the virtual display"},
-	{"space", FIELD_OBJECT, false, 0, 0, NULL, &form_space, NULL, NULL, "pixels of pictures and coordinates; if absent the display's, as far as models take them"},
+	{"space", FIELD_OBJECT, false, 0, 0, NULL, &form_space, NULL, NULL, "pixels of pictures and coordinates; if absent the display's, as far as models take them, also when that is resized"},
 	{"guard", FIELD_ENUM, false, 0, 0, "off last", NULL, NULL, "\"off\"", "refuse acts on a picture that has changed"},
 	{"lease", FIELD_ENUM, false, 0, 0, "agent human", NULL, NULL, "\"agent\"", "who holds the controls at the start"},
 	{"apps", FIELD_STRINGS, false, 0, LIMIT_APPS, NULL, NULL, NULL, "[]", "catalogue apps to start"},
@@ -193,18 +193,12 @@ static void fill_dependent(json_t *spec, const json_t *usual)
 	set_default(display, "max_width", width);
 	set_default(display, "max_height", height);
 	set_default(limits, "disk_mb", half_mb < disk_mb ? half_mb : disk_mb);
-	if (!json_object_get(spec, "space"))
-		(void)json_object_set_new(spec, "space", space_json(space_for_models((struct space){(int)width, (int)height})));
 }
 
-/* The X server starts at the maximum, and nothing here makes it smaller yet. */
 static void check_maximum(const char *path, long max, long start, struct faults *faults)
 {
 	if (max < start)
 		(void)err_set(faults_next(faults), ERR_BAD_FIELD, path, "%ld is below the size of %ld at the start", max, start);
-	if (max > start)
-		(void)err_set(faults_next(faults), ERR_UNSUPPORTED, path,
-		              "%ld is not offered: this version does not resize, it must be the %ld of the start", max, start);
 }
 
 static void check_between(const json_t *spec, struct faults *faults)

@@ -7,7 +7,14 @@
 #include "session/base/util.h"
 #include "session/front/spec.h"
 
+static const struct field size_fields[] = {
+	{"width", FIELD_INT, true, LIMIT_SIDE_MIN_PX, LIMIT_SIDE_MAX_PX, NULL, NULL, "px", NULL, "at most its max_width"},
+	{"height", FIELD_INT, true, LIMIT_SIDE_MIN_PX, LIMIT_SIDE_MAX_PX, NULL, NULL, "px", NULL, "at most its max_height"},
+};
+static const struct form size_form = {size_fields, ARRAY_LEN(size_fields), NULL};
+
 static const struct field change_fields[] = {
+	{"display", FIELD_OBJECT, false, 0, 0, NULL, &size_form, NULL, NULL, "the size that the display gets, as by resize_display"},
 	{"labels", FIELD_ANY, false, 0, 0, NULL, NULL, NULL, NULL, "labels to set; null takes one, or all of them, away"},
 	{"ttl_s", FIELD_INT, false, 1, LIMIT_TTL_S, NULL, NULL, "s", NULL, "the session ends after this time, counted from now"},
 	{"idle_s", FIELD_INT, false, 0, LIMIT_TTL_S, NULL, NULL, "s", NULL, "and when no agent called for this time, from now; 0: it does not"},
@@ -40,7 +47,7 @@ static void refuse_fixed(json_t *change, struct faults *faults)
 		if (has_field(&spec_change_form, name) || !has_field(&spec_form, name))
 			continue;
 		(void)snprintf(path, sizeof(path), "/%s", name);
-		(void)err_set(faults_next(faults), ERR_BAD_FIELD, path, "%s cannot be changed while the session lives; labels, ttl_s and idle_s can",
+		(void)err_set(faults_next(faults), ERR_BAD_FIELD, path, "%s cannot be changed while the session lives; display, labels, ttl_s and idle_s can",
 		              name);
 		(void)json_object_del(change, name);
 	}
@@ -77,6 +84,21 @@ static void change_labels(json_t *spec, json_t *change, struct faults *faults)
 	(void)json_object_update(spec, merged);
 }
 
+/* What the stage would refuse, before anything of the change is done. */
+static void check_size(const json_t *spec, const json_t *size, struct faults *faults)
+{
+	static const char *const sides[][3] = {{"width", "max_width", "/display/width"}, {"height", "max_height", "/display/height"}};
+	const json_t *display = json_object_get(spec, "display");
+
+	for (size_t i = 0; i < ARRAY_LEN(sides); i++) {
+		long asked = form_int(size, sides[i][0], 0), most = form_int(display, sides[i][1], 0);
+
+		if (asked > most)
+			(void)err_set(faults_next(faults), ERR_DISPLAY_MAX, sides[i][2],
+			              "%ld is more than this display can have, which is %ld: %s is given when the session is made", asked, most, sides[i][1]);
+	}
+}
+
 int spec_change(const json_t *spec, json_t *change, json_t **changed, struct faults *faults)
 {
 	static const char *const numbers[] = {"ttl_s", "idle_s"};
@@ -84,7 +106,8 @@ int spec_change(const json_t *spec, json_t *change, json_t **changed, struct fau
 	size_t before = faults->n;
 
 	refuse_fixed(change, faults);
-	(void)form_check_all(&spec_change_form, change, "", NULL, faults);
+	if (form_check_all(&spec_change_form, change, "", NULL, faults) == 0)
+		check_size(spec, json_object_get(change, "display"), faults);
 	made = json_deep_copy(spec);
 	for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
 		if (json_object_get(change, numbers[i]))

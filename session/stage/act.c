@@ -49,14 +49,17 @@ static int run_row(struct act *act, const struct batch_step *step, json_t *resul
 		.result = result,
 		.deadline_ms = act->deadline_ms,
 		.acted_ms = act->stage->acted_ms,
-		.space = act->batch->space,
-		.native = act->stage->native,
+		.space = step->place.space,
+		.native = step->place.native,
 	};
 
 	int rc = step->row->run(&run, &act->e);
 
 	if (!(step->row->flags & ACTION_WAITS))
 		act->stage->acted_ms = util_now_ms();
+	/* Also when it failed: it may have come to that after the display had its size. */
+	if (step->row->flags & ACTION_RESIZES)
+		act->batch->place = batch_resize(act->batch->place, act->stage->native);
 	return rc;
 }
 
@@ -151,7 +154,7 @@ static bool run_step(struct act *act, size_t index)
 /* Waits for quiet and looks. What was done is done: a failure to look is said in the observation. */
 static json_t *observe(struct act *act)
 {
-	const struct observe ask = {.call = act->call, .wanted = act->batch->observe, .space = act->batch->space, .since = act->since,
+	const struct observe ask = {.call = act->call, .wanted = act->batch->observe, .space = act->batch->place.space, .since = act->since,
 	                            .deadline_ms = act->deadline_ms};
 	json_t *observation;
 
@@ -170,7 +173,7 @@ static bool can_look(const struct act *act)
 static void add_place(const struct act *act, json_t *reply, uint64_t frame)
 {
 	json_object_set_new(reply, "at", stage_at(act->stage, frame));
-	json_object_set_new(reply, "space", space_json(act->batch->space));
+	json_object_set_new(reply, "space", space_json(act->batch->place.space));
 	json_object_set_new(reply, "native", space_json(act->stage->native));
 }
 
@@ -265,7 +268,7 @@ static int check_start(const struct stage *stage, const struct batch *batch, str
 static void refuse(struct act *act)
 {
 	json_auto_t *wanted = act->batch->observe ? json_copy((json_t *)(uintptr_t)act->batch->observe) : NULL;
-	const struct observe ask = {.call = act->call, .wanted = wanted, .space = act->batch->space, .since = act->picture.frame,
+	const struct observe ask = {.call = act->call, .wanted = wanted, .space = act->batch->place.space, .since = act->picture.frame,
 	                            .deadline_ms = act->deadline_ms, .with_picture = true};
 	json_t *observation;
 	struct err ignored;
@@ -302,7 +305,9 @@ static int begin(struct act *act)
 
 static int read_batch(const struct stage *stage, const struct call *call, struct batch *batch, struct faults *faults)
 {
-	return batch_read(batch, call->body, call->body_len, stage->sets, stage->n_sets, stage->space, stage->native, faults);
+	const struct batch_place place = stage_place(stage);
+
+	return batch_read(batch, call->body, call->body_len, stage->sets, stage->n_sets, &place, faults);
 }
 
 /* A list takes many times the memory of its text: while a call waits it has the text alone, and is read again when its turn comes. */
@@ -349,6 +354,34 @@ static void act_checked(struct stage *stage, struct call *call, struct batch *ba
 		act_in_turn(&act);
 }
 
+/* A coordinate that is not on the screen: of a picture that was larger? */
+static bool is_off_screen(const struct err *fault)
+{
+	static const char *const ends[] = {"/x", "/y"};
+	size_t len = strlen(fault->path);
+
+	for (size_t i = 0; i < ARRAY_LEN(ends); i++)
+		if (len > 2 && strcmp(fault->path + len - 2, ends[i]) == 0)
+			return fault->code == ERR_BAD_FIELD;
+	return fault->code == ERR_BAD_FIELD && (strstr(fault->path, "/path/") || strstr(fault->path, "/region"));
+}
+
+/* Who clicks where the display has ended since it was resized is told that, and gets the new picture. */
+static bool refuse_resized(struct stage *stage, struct call *call, struct batch *batch, const struct err *fault)
+{
+	json_auto_t *body = NULL;
+	struct act act = {.stage = stage, .call = call, .batch = batch};
+
+	if (!stage->display || display_resized(stage->display) == 0 || !is_off_screen(fault) || json_parse(call->body, call->body_len, &body, NULL) < 0)
+		return false;
+	*batch = (struct batch){.place = stage_place(stage), .seen = json_object_get(body, "seen")};
+	if (guard_begin(stage, call, batch, &act.picture, &act.e) < 0 || !act.picture.given || guard_check_size(stage, act.picture.frame, fault->path, &act.e) == 0)
+		return false;
+	act.deadline_ms = util_now_ms() + LIMIT_CALL_DEFAULT_MS;
+	refuse(&act);
+	return true;
+}
+
 void act_call(struct stage *stage, struct call *call)
 {
 	struct batch *batch = util_zalloc(sizeof(*batch));
@@ -356,7 +389,8 @@ void act_call(struct stage *stage, struct call *call)
 	struct faults faults = {.list = list, .max = LIMIT_FAULTS};
 
 	if (read_batch(stage, call, batch, &faults) < 0) {
-		call_refuse_all(call, &faults);
+		if (!refuse_resized(stage, call, batch, &list[0]))
+			call_refuse_all(call, &faults);
 	} else {
 		act_checked(stage, call, batch);
 		batch_free(batch);

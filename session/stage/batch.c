@@ -111,10 +111,10 @@ json_t *batch_map(const struct form *form, const json_t *fields, struct space fr
 
 /* One action, whose pointer is `path`. On failure the step holds nothing. */
 static int read_step(struct batch_step *step, const json_t *action, const char *path, const struct action_set *sets, size_t n_sets,
-                     struct space space, struct space native, struct faults *faults)
+                     const struct batch_place *place, struct faults *faults)
 {
-	const struct bounds bounds = {space, native};
-	struct batch_step read = {0};
+	const struct bounds bounds = {place->space, place->native};
+	struct batch_step read = {.place = *place};
 	size_t before = faults->n;
 	struct err e;
 
@@ -131,15 +131,54 @@ static int read_step(struct batch_step *step, const json_t *action, const char *
 		json_decref(read.asked);
 		return -1;
 	}
-	read.args = batch_map(&read.row->form, read.asked, space, native);
+	read.args = batch_map(&read.row->form, read.asked, place->space, place->native);
 	*step = read;
 	return 0;
 }
 
-static void check_observe(const json_t *body, struct space space, struct space native, struct faults *faults)
+struct batch_place batch_resize(struct batch_place place, struct space native)
+{
+	if (place.is_native)
+		place.space = native;
+	else if (place.follows)
+		place.space = space_follow(place.space, place.native, native);
+	place.native = native;
+	return place;
+}
+
+static bool is_side(long px)
+{
+	return px >= LIMIT_SIDE_MIN_PX && px <= LIMIT_SIDE_MAX_PX;
+}
+
+/* The action, which need not be good, may give the display another size. */
+static void pass_resize(struct batch_place *place, const json_t *action, const struct action_set *sets, size_t n_sets)
+{
+	const struct action_set *set;
+	const struct action_row *row = action_find(sets, n_sets, form_string(action, "action", ""), &set);
+	long width = form_int(action, "width", 0), height = form_int(action, "height", 0);
+
+	if (row && row->flags & ACTION_RESIZES && is_side(width) && is_side(height))
+		*place = batch_resize(*place, (struct space){(int)width, (int)height});
+}
+
+/* The place in which the list ends when all goes well. */
+static struct batch_place end_of(const struct batch *batch, const struct action_set *sets, size_t n_sets)
+{
+	struct batch_place place = batch->place;
+	const json_t *action;
+	size_t i;
+
+	json_array_foreach(json_object_get(batch->body, "actions"), i, action)
+		if (i < LIMIT_ACTIONS)
+			pass_resize(&place, action, sets, n_sets);
+	return place;
+}
+
+static void check_observe(const json_t *body, const struct batch_place *place, struct faults *faults)
 {
 	const json_t *observe = json_object_get(body, "observe");
-	const struct bounds bounds = {space, native};
+	const struct bounds bounds = {place->space, place->native};
 	struct err e;
 
 	if (!observe || json_is_boolean(observe))
@@ -153,9 +192,21 @@ static void check_observe(const json_t *body, struct space space, struct space n
 		faults_add(faults, &e, "/observe");
 }
 
-/* Everything but the actions themselves. False if coordinates have no meaning, or there is nothing more to check. */
-static bool check_envelope(struct batch *batch, struct space space, struct space native, struct faults *faults)
+/* That of the call: of a space which it names by its size nothing is known but that. */
+static struct batch_place place_of(const json_t *body, const struct batch_place *session)
 {
+	const struct space native = session->native, named = display_read_space(body, "space", native, session->space);
+	bool is_own = space_is_same(named, native) || space_is_same(named, space_for_models(native));
+	const json_t *space = json_object_get(body, "space");
+
+	return (struct batch_place){named, native, space ? is_own : session->follows, json_is_string(space)};
+}
+
+/* Everything but the actions themselves. False if coordinates have no meaning, or there is nothing more to check. */
+static bool check_envelope(struct batch *batch, const struct action_set *sets, size_t n_sets, const struct batch_place *place,
+                           struct faults *faults)
+{
+	struct batch_place end;
 	struct err e;
 
 	(void)form_check_all(&forms_act, batch->body, "", NULL, faults);
@@ -165,8 +216,9 @@ static bool check_envelope(struct batch *batch, struct space space, struct space
 		faults_add(faults, &e, "");
 		return false;
 	}
-	batch->space = display_read_space(batch->body, "space", native, space);
-	check_observe(batch->body, batch->space, native, faults);
+	batch->place = place_of(batch->body, place);
+	end = end_of(batch, sets, n_sets);
+	check_observe(batch->body, &end, faults);
 	return true;
 }
 
@@ -184,8 +236,9 @@ static void read_envelope(struct batch *batch)
 	batch->check_only = form_bool(batch->body, "check_only", false);
 }
 
-static void read_actions(struct batch *batch, const struct action_set *sets, size_t n_sets, struct space native, struct faults *faults)
+static void read_actions(struct batch *batch, const struct action_set *sets, size_t n_sets, struct faults *faults)
 {
+	struct batch_place place = batch->place;
 	const json_t *action;
 	size_t i;
 
@@ -198,19 +251,20 @@ static void read_actions(struct batch *batch, const struct action_set *sets, siz
 			break;
 		if (!json_is_object(action))
 			continue;
-		batch->n_steps += read_step(&batch->steps[batch->n_steps], action, path, sets, n_sets, batch->space, native, faults) == 0;
+		batch->n_steps += read_step(&batch->steps[batch->n_steps], action, path, sets, n_sets, &place, faults) == 0;
+		pass_resize(&place, action, sets, n_sets);
 	}
 }
 
-int batch_take(struct batch *batch, json_t *body, const struct action_set *sets, size_t n_sets, struct space space, struct space native,
+int batch_take(struct batch *batch, json_t *body, const struct action_set *sets, size_t n_sets, const struct batch_place *place,
                struct faults *faults)
 {
 	size_t before = faults->n;
 
 	batch->body = body;
 	batch->n_steps = 0;
-	if (check_envelope(batch, space, native, faults))
-		read_actions(batch, sets, n_sets, native, faults);
+	if (check_envelope(batch, sets, n_sets, place, faults))
+		read_actions(batch, sets, n_sets, faults);
 	if (faults->n == before) {
 		read_envelope(batch);
 		return 0;
@@ -219,8 +273,8 @@ int batch_take(struct batch *batch, json_t *body, const struct action_set *sets,
 	return -1;
 }
 
-int batch_read(struct batch *batch, const char *body, size_t len, const struct action_set *sets, size_t n_sets, struct space space,
-              struct space native, struct faults *faults)
+int batch_read(struct batch *batch, const char *body, size_t len, const struct action_set *sets, size_t n_sets,
+               const struct batch_place *place, struct faults *faults)
 {
 	size_t before = faults->n;
 	json_t *value;
@@ -228,7 +282,7 @@ int batch_read(struct batch *batch, const char *body, size_t len, const struct a
 	if (json_parse(body, len, &value, faults_next(faults)) < 0)
 		return -1;
 	faults->n = before;
-	return batch_take(batch, value, sets, n_sets, space, native, faults);
+	return batch_take(batch, value, sets, n_sets, place, faults);
 }
 
 void batch_free(struct batch *batch)

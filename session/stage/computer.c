@@ -118,7 +118,8 @@ static int check_act(const struct stage *stage, json_t *act, struct err *e)
 {
 	struct batch *batch = util_zalloc(sizeof(*batch));
 	struct faults faults = {.list = e, .max = 1};
-	int rc = batch_take(batch, json_incref(act), stage->sets, stage->n_sets, stage->space, stage->native, &faults);
+	const struct batch_place place = stage_place(stage);
+	int rc = batch_take(batch, json_incref(act), stage->sets, stage->n_sets, &place, &faults);
 
 	if (rc == 0)
 		batch_free(batch);

@@ -93,12 +93,15 @@ struct target {
 	char path[48];
 };
 
-/* The first step that aims; NULL when none does. */
+/* The first step that aims, on the screen as it is; NULL when none does. */
 static const struct batch_step *find_step(const struct batch *batch, size_t *index)
 {
-	for (*index = 0; *index < batch->n_steps; ++*index)
-		if (batch->steps[*index].row->flags & ACTION_AIMS)
-			return &batch->steps[*index];
+	for (*index = 0; *index < batch->n_steps; ++*index) {
+		unsigned int flags = batch->steps[*index].row->flags;
+
+		if (flags & (ACTION_AIMS | ACTION_RESIZES))
+			return flags & ACTION_AIMS ? &batch->steps[*index] : NULL;
+	}
 	return NULL;
 }
 
@@ -136,11 +139,21 @@ static uint64_t frame_at(const struct guard_picture *picture, const struct targe
 	return r->width == 0 || shown ? picture->frame : picture->elsewhere;
 }
 
+int guard_check_size(const struct stage *stage, uint64_t frame, const char *path, struct err *e)
+{
+	if (frame >= display_resized(stage->display))
+		return 0;
+	return err_set(e, ERR_STALE_TARGET, path, "the display was resized after frame %llu, to %dx%d; the new picture is in observation",
+	               (unsigned long long)frame, stage->native.width_px, stage->native.height_px);
+}
+
 static int check_target(const struct stage *stage, const struct guard_picture *picture, const struct target *target, struct err *e)
 {
 	const struct rect around = {target->x - GUARD_NEAR_PX, target->y - GUARD_NEAR_PX, 2 * GUARD_NEAR_PX + 1, 2 * GUARD_NEAR_PX + 1};
 	uint64_t frame = frame_at(picture, target);
 
+	if (guard_check_size(stage, frame, target->path, e) < 0)
+		return -1;
 	if (!display_changed(stage->display, around, frame))
 		return 0;
 	return err_set(e, ERR_STALE_TARGET, target->path, "what is near this place has changed since frame %llu; the new picture is in observation",

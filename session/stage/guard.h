@@ -3,7 +3,8 @@
  * Acts that were decided on from a picture are refused when that picture is no longer true where they begin. Owner: the stage. One thread.
  *
  * The picture is what a call names as `seen`, or with `guard: "last"` of the session the last one that the call's token got. The place is
- * the first that the list aims at, of a path both of its ends; what later ones hit depends on what the list itself does.
+ * the first that the list aims at, of a path both of its ends; what later ones hit depends on what the list itself does, and so
+ * does all that comes after another size of the display.
  *
  * What blinks there (a text caret, the colon of a clock: display/blinks.h has the rule) does not count once it is known to: from the first act
  * with `seen` on, or with `guard: "last"` from the start, the screen is attended to for some seconds after each picture to learn it.
@@ -49,6 +50,9 @@ void guard_note(struct stage *stage, const struct call *call, uint64_t frame, st
  */
 int guard_begin(struct stage *stage, const struct call *call, const struct batch *batch, struct guard_picture *picture,
                 struct err *e);
+
+/* ERR_STALE_TARGET at `path` when the display has got another size since a frame. */
+int guard_check_size(const struct stage *stage, uint64_t frame, const char *path, struct err *e);
 
 /* Whether it still holds, now; *updated says whether display_update was asked for that. Errors: the above, ERR_STALE_TARGET with the pointer of the target, those of xconn_reply. */
 int guard_check(const struct stage *stage, const struct batch *batch, const struct guard_picture *picture, bool *updated, struct err *e);

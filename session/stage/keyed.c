@@ -55,18 +55,19 @@ void keyed_keep(struct stage *stage, struct call *call, const json_t *reply)
 	call->record = NULL;
 }
 
-/* The picture that the observation had, if the display still shows that frame. */
-static int take_picture(struct stage *stage, const struct call *call, uint64_t frame, json_t **out)
+/* The picture that the observation had, in its space, if the display still shows that frame. */
+static int take_picture(struct stage *stage, const struct call *call, uint64_t frame, struct space space, json_t **out)
 {
 	struct rect region = {0};
 	struct batch *batch = util_zalloc(sizeof(*batch));
 	struct err list[LIMIT_FAULTS];
 	struct faults faults = {.list = list, .max = LIMIT_FAULTS};
+	const struct batch_place place = stage_place(stage);
 	struct display_picture picture;
 	int rc = -1;
 
-	if (batch_read(batch, call->body, call->body_len, stage->sets, stage->n_sets, stage->space, stage->native, &faults) == 0) {
-		struct display_request request = display_request_read(batch->observe, batch->space, stage->native);
+	if (batch_read(batch, call->body, call->body_len, stage->sets, stage->n_sets, &place, &faults) == 0) {
+		struct display_request request = display_request_read(batch->observe, space, stage->native);
 
 		rc = display_picture(stage->display, &request, &picture, NULL);
 		region = display_request_region(&request);
@@ -85,10 +86,12 @@ static int take_picture(struct stage *stage, const struct call *call, uint64_t f
 static void add_picture(struct stage *stage, const struct call *call, json_t *observation)
 {
 	uint64_t frame = (uint64_t)json_integer_value(json_object_get(json_object_get(observation, "at"), "frame"));
+	const json_t *side = json_object_get(observation, "space");
+	const struct space space = {(int)form_int(side, "width", 1), (int)form_int(side, "height", 1)};
 	json_t *picture;
 
 	if (!json_is_null(json_object_get(observation, "picture")) || display_frame(stage->display) != frame ||
-	    take_picture(stage, call, frame, &picture) < 0)
+	    take_picture(stage, call, frame, space, &picture) < 0)
 		return;
 	json_object_set_new(observation, "picture", picture);
 	json_object_del(observation, "reason");

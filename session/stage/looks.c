@@ -138,20 +138,53 @@ static json_t *headers_of(const struct stage *stage, const json_t *fields, const
 	return headers;
 }
 
+/* In native pixels; width 0: all of it. */
+static struct rect region_of(const struct stage *stage, const json_t *fields)
+{
+	const struct display_request request = display_request_read(fields, stage->space, stage->native);
+
+	return display_request_region(&request);
+}
+
+#define RESIZE_TRIES 4
+
+/* What the query asks for of the screen as large as it is now, and its picture. */
+static int take(struct stage *stage, const json_t *query, json_t **fields, struct display_picture *picture, struct err *e)
+{
+	const struct bounds bounds = {stage->space, stage->native};
+	struct display_request request;
+
+	if (looks_read(query, &bounds, fields, e) < 0)
+		return -1;
+	request = display_request_read(*fields, stage->space, stage->native);
+	return display_picture(stage->display, &request, picture, e);
+}
+
+/* Of one that waited while the screen got another size the headers would not be true. */
+static int take_current(struct stage *stage, const json_t *query, json_t **fields, struct display_picture *picture, struct err *e)
+{
+	for (int tries = 0; tries < RESIZE_TRIES; tries++) {
+		uint64_t resized = display_resized(stage->display);
+		json_auto_t *read = NULL;
+		int rc = take(stage, query, &read, picture, e);
+
+		if (resized == display_resized(stage->display)) {
+			*fields = json_incref(read);
+			return rc;
+		}
+		if (rc == 0)
+			display_picture_drop(picture);
+	}
+	return err_set(e, ERR_BUSY, NULL, "the display is being resized again and again");
+}
+
 void looks_call(struct stage *stage, struct call *call)
 {
 	json_auto_t *fields = NULL;
-	const struct bounds bounds = {stage->space, stage->native};
 	struct display_picture picture;
-	struct display_request request;
 	struct err e;
 
-	if (looks_read(call->query, &bounds, &fields, &e) < 0) {
-		call_refuse(call, &e);
-		return;
-	}
-	request = display_request_read(fields, stage->space, stage->native);
-	if (display_picture(stage->display, &request, &picture, &e) < 0) {
+	if (take_current(stage, call->query, &fields, &picture, &e) < 0) {
 		call_refuse(call, &e);
 		return;
 	}
@@ -161,7 +194,7 @@ void looks_call(struct stage *stage, struct call *call)
 		call_refuse(call, &e);
 		return;
 	}
-	guard_note(stage, call, picture.frame, display_request_region(&request));
+	guard_note(stage, call, picture.frame, region_of(stage, fields));
 	auto_free char *tag = tag_of(stage, &picture);
 	json_auto_t *headers = headers_of(stage, fields, tag, &picture);
 	bool is_known = has_tag(call->query, tag);

@@ -134,7 +134,7 @@ static json_t *describe_focus(const struct access_focus *focus, struct space nat
 static void tell_answer(const struct nodes_answer *answer, const char *name, const struct batch *batch, struct space native, json_t *result)
 {
 	if (answer->known)
-		json_object_set_new(result, name, describe(&answer->node, native, batch->space));
+		json_object_set_new(result, name, describe(&answer->node, native, batch->place.space));
 	else if (answer->why) {
 		json_object_set_new(result, name, json_null());
 		json_object_set_new(result, "node_reason", json_string(answer->why));
@@ -150,7 +150,7 @@ void nodes_tell(struct stage *stage, const struct batch *batch, const struct bat
 	for (size_t i = 0; i < nodes->n; i++)
 		tell_answer(&nodes->at[i], names[i], batch, stage->native, result);
 	if (step->row->flags & ACTION_TYPES && nodes->has_focus)
-		focused = describe_focus(&nodes->focus, stage->native, batch->space);
+		focused = describe_focus(&nodes->focus, stage->native, batch->place.space);
 	if (focused)
 		json_object_set_new(result, "node", focused);
 	nodes_drop(stage);

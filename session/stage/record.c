@@ -52,7 +52,7 @@ int record_call(struct stage *stage, const struct call *call, const struct batch
 	json_object_set_new(fields, "actions", json_integer((json_int_t)batch->n_steps));
 	if (batch->observe)
 		json_object_set(fields, "observe", (json_t *)(uintptr_t)batch->observe);
-	json_object_set_new(fields, "space", space_json(batch->space));
+	json_object_set_new(fields, "space", space_json(batch->place.space));
 	json_object_set_new(fields, "timeout_ms", json_integer(batch->timeout_ms));
 	if (call->dialect)
 		json_object_set_new(fields, "dialect", json_string(call->dialect));
@@ -72,7 +72,7 @@ int record_intent(struct stage *stage, const struct call *call, const struct bat
 
 	json_object_update_missing(action, kept);
 	json_decref(kept);
-	json_object_set_new(fields, "space", space_json(batch->space));
+	json_object_set_new(fields, "space", space_json(step->place.space));
 	json_object_set_new(fields, "action", action);
 	/* Nothing was done since the last look. */
 	set_picture(fields, "before", stage->recording.now);

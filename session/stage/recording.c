@@ -68,7 +68,7 @@ static int add(struct stage *stage, const struct display_parts *parts, struct er
 {
 	struct recording *recording = &stage->recording;
 	struct picture_part list[LIMIT_CHANGED];
-	const struct picture picture = {.frame = parts->frame, .size = stage->native, .is_key = parts->whole, .parts = list, .n_parts = parts->n};
+	const struct picture picture = {.frame = parts->frame, .size = parts->native, .is_key = parts->whole, .parts = list, .n_parts = parts->n};
 	char digest[CHAIN_HEX_SIZE];
 
 	for (size_t i = 0; i < parts->n; i++)
@@ -92,7 +92,7 @@ static int follow(struct stage *stage, struct display_parts *parts, struct err *
 	if (parts->n == 0 || parts->whole || !pictures_want_key(recording->pictures))
 		return 0;
 	display_parts_finish(parts);
-	display_follow_anew(&recording->follower);
+	display_follow_anew(stage->display, &recording->follower, NULL);
 	return display_follow_told(stage->display, &recording->follower, parts, e);
 }
 

@@ -66,7 +66,7 @@ static const struct member tile_members[] = {
 	{"data", "base64", "the encoded tile"},
 };
 static const struct member end_members[] = {
-	{"state", "=ended failed", "of the session"},
+	{"state", "=ended failed ready", "of the session; ready: only the stream has ended"},
 	{"reason", "string", "why it ended"},
 };
 static const struct member gap_members[] = {
@@ -196,7 +196,7 @@ const struct shape shapes_stage[] = {
 	{"Cancelled", "What a cancel found.", MEMBERS(cancelled_members)},
 	{"StreamFrame", "A change of the picture.", MEMBERS(frame_members)},
 	{"StreamTile", "A part of it.", MEMBERS(tile_members)},
-	{"StreamEnd", "The session is over.", MEMBERS(end_members)},
+	{"StreamEnd", "The last one of a stream.", MEMBERS(end_members)},
 	{"EventGap", "Events that are not kept any more.", MEMBERS(gap_members)},
 	{"Actor", "Who did it.", MEMBERS(actor_members)},
 	{"StartLine", "The first line of a journal.", MEMBERS(start_line)},

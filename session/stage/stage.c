@@ -21,7 +21,17 @@ static const struct field side_fields[] = {
 	{"height", FIELD_INT, true, 1, LIMIT_SIDE_MAX_PX, NULL, NULL, "px", NULL, "height"},
 };
 static const struct form space_form = {side_fields, ARRAY_LEN(side_fields), NULL};
+static const struct field display_fields[] = {
+	{"width", FIELD_INT, false, 1, LIMIT_SIDE_MAX_PX, NULL, NULL, "px", NULL, "width"},
+	{"height", FIELD_INT, false, 1, LIMIT_SIDE_MAX_PX, NULL, NULL, "px", NULL, "height"},
+	{"max_width", FIELD_INT, false, 1, LIMIT_SIDE_MAX_PX, NULL, NULL, "px", NULL, "width"},
+	{"max_height", FIELD_INT, false, 1, LIMIT_SIDE_MAX_PX, NULL, NULL, "px", NULL, "height"},
+	{"layout", FIELD_ANY, false, 0, 0, NULL, NULL, NULL, NULL, "of the keyboard"},
+	{"gl", FIELD_ANY, false, 0, 0, NULL, NULL, NULL, NULL, "GLX"},
+};
+static const struct form display_form = {display_fields, ARRAY_LEN(display_fields), NULL};
 static const struct field used_fields[] = {
+	{"display", FIELD_OBJECT, false, 0, 0, NULL, &display_form, NULL, NULL, "its size"},
 	{"space", FIELD_OBJECT, false, 0, 0, NULL, &space_form, NULL, NULL, "pixels of pictures and coordinates"},
 	{"apps", FIELD_STRINGS, false, 0, LIMIT_APPS, NULL, NULL, NULL, "[]", "catalogue apps to start"},
 	{"guard", FIELD_ENUM, false, 0, 0, "off last", NULL, NULL, "\"off\"", "refuse acts on a picture that has changed"},
@@ -164,10 +174,20 @@ static void read_record(struct stage *stage, const json_t *record)
 	stage->recording.wanted = form_bool(record, "pictures", true);
 }
 
+/* The display begins as the spec says, in what the warden made for it. */
+static void read_sizes(struct stage *stage)
+{
+	const struct space most = stage->ends.maximum;
+	const json_t *display = json_object_get(stage->spec, "display"), *space = json_object_get(stage->spec, "space");
+
+	stage->native = (struct space){(int)form_int(display, "width", most.width_px), (int)form_int(display, "height", most.height_px)};
+	stage->space_follows = !space;
+	stage->space = space ? (struct space){(int)form_int(space, "width", 0), (int)form_int(space, "height", 0)} : space_for_models(stage->native);
+}
+
 static int read_spec(struct stage *stage, const char *body, size_t len, struct err *e)
 {
 	json_auto_t *value = NULL;
-	const json_t *space;
 	const char *key;
 	json_t *member;
 
@@ -186,9 +206,7 @@ static int read_spec(struct stage *stage, const char *body, size_t len, struct e
 				json_object_set(used, key, member);
 	if (form_check(&used_form, used, "/spec", NULL, e) < 0)
 		return -1;
-	space = json_object_get(stage->spec, "space");
-	if (space)
-		stage->space = (struct space){(int)form_int(space, "width", 0), (int)form_int(space, "height", 0)};
+	read_sizes(stage);
 	stage->guard.last = strcmp(form_string(stage->spec, "guard", "off"), "last") == 0;
 	read_record(stage, json_object_get(stage->spec, "record"));
 	return 0;
@@ -244,6 +262,15 @@ static bool changed(void *arg, struct rect rect, uint64_t since)
 	return display_changed(((struct stage *)arg)->display, rect, since);
 }
 
+static void on_resized(void *arg, struct space native)
+{
+	struct stage *stage = arg;
+
+	if (stage->space_follows)
+		stage->space = space_for_models(native);
+	stage->native = native;
+}
+
 static int open_parts(struct stage *stage, struct err *e)
 {
 	int64_t deadline_ms = util_now_ms() + LIMIT_START_MS;
@@ -252,12 +279,13 @@ static int open_parts(struct stage *stage, struct err *e)
 	const struct input_ops input_ops = {.look = look, .wait_quiet = wait_quiet, .changed = changed, .before_press = nodes_wait, .arg = stage};
 
 	if (open_display(stage, deadline_ms, e) < 0 || open_untrusted(stage, e) < 0 ||
-	    display_create(&stage->display, &stage->x, stage->native, e) < 0 ||
+	    display_create(&stage->display, &stage->x, stage->ends.maximum, stage->native, e) < 0 ||
 	    display_wait_ready(stage->display, deadline_ms, e) < 0 || input_create(&stage->input, &stage->x, &input_ops, e) < 0)
 		return -1;
 	if (apps_create(&stage->apps, &stage->x, steal_fd(&stage->ends.init_fd), steal_fd(&stage->ends.proc_fd), stage->ends.apps_pid,
 	                stage->image, json_object_get(stage->spec, "env"), stage->untrusted_cookie, &ops, e) < 0)
 		return -1;
+	display_on_resize(stage->display, on_resized, stage);
 	join_rows(stage);
 	recording_begin(stage);
 	return 0;
@@ -359,6 +387,11 @@ int stage_check_ready(const struct stage *stage, struct err *e)
 	if (stage->state == STAGE_IS_PAUSED)
 		return err_set(e, ERR_PAUSED, NULL, "the session is paused, until somebody who may resumes it");
 	return err_set(e, ERR_GONE, NULL, "%s", stage->reason);
+}
+
+struct batch_place stage_place(const struct stage *stage)
+{
+	return (struct batch_place){stage->space, stage->native, stage->space_follows, false};
 }
 
 json_t *stage_at(const struct stage *stage, uint64_t frame)

@@ -50,6 +50,7 @@ struct stage {
 	struct space space;      /* of the session */
 	enum stage_text text;    /* of typed text, what the journal keeps */
 	bool keep_nodes;         /* it says what actions met */
+	bool space_follows;      /* the spec names none: it goes with the display's size */
 	struct recording recording; /* its pictures */
 	long epoch, episode;
 	json_t *apps_started;    /* what `launch` answered for each app of the spec */
@@ -92,6 +93,9 @@ void stage_fail(struct stage *stage, const char *reason);
 /* 0 when the session takes work, else -1 with the refusal: ERR_NOT_READY, ERR_PAUSED, ERR_GONE with the reason, or ERR_BUSY when answers pile up
  * that nobody reads. */
 int stage_check_ready(const struct stage *stage, struct err *e);
+
+/* What coordinates of the session mean now. */
+struct batch_place stage_place(const struct stage *stage);
 
 /* The caller's references. `frame` 0 is the newest that is over. */
 json_t *stage_at(const struct stage *stage, uint64_t frame);

@@ -18,6 +18,9 @@ struct following {
 	struct stage *stage;
 	struct reader reader;
 	struct display_follower follower;
+	struct space space;  /* in which its parts are said to be */
+	uint64_t resized;    /* the frame in which the display got the size for which the query was read */
+	bool is_off;         /* the region that was asked for is not on the display any more */
 	int64_t interval_ms; /* between two frames */
 	int64_t next_ms;     /* not before */
 	int64_t look_ms;     /* then also without news: where a program has set the pointer is told by nobody */
@@ -57,10 +60,8 @@ static int read_query(const struct stage *stage, const json_t *query, struct dis
 
 static char *head_of(const struct following *f, const struct display_parts *parts)
 {
-	const struct display_request *request = &f->follower.request;
-	json_auto_t *head = json_pack("{s:o,s:o,s:o,s:i,s:i,s:b}", "at", stage_at(f->stage, parts->frame), "space", space_json(f->stage->space),
-	                              "native", space_json(f->stage->native), "width", request->out_width, "height", request->out_height,
-	                              "whole", parts->whole);
+	json_auto_t *head = json_pack("{s:o,s:o,s:o,s:i,s:i,s:b}", "at", stage_at(f->stage, parts->frame), "space", space_json(f->space), "native",
+	                              space_json(parts->native), "width", parts->width, "height", parts->height, "whole", parts->whole);
 	size_t len;
 	char *text = json_text(head, &len);
 
@@ -96,6 +97,12 @@ static char *frame_text(const struct following *f, const struct display_parts *p
 	return text;
 }
 
+/* Since the query was read. */
+static bool is_resized(const struct following *f)
+{
+	return f->resized != display_resized(f->stage->display);
+}
+
 /* That a frame can have. */
 static size_t most_bytes(const struct following *f)
 {
@@ -109,7 +116,7 @@ static int64_t due_ms(struct following *f)
 {
 	if (f->stage->state != STAGE_IS_READY || !reader_has_room(&f->reader, most_bytes(f)))
 		return CO_FOREVER;
-	return display_follow_has_news(f->stage->display, &f->follower) ? f->next_ms : f->look_ms;
+	return is_resized(f) || display_follow_has_news(f->stage->display, &f->follower) ? f->next_ms : f->look_ms;
 }
 
 /* The text of what has changed, malloced; NULL: nothing has, or the display does not say now. -1 when the call is over. */
@@ -125,16 +132,33 @@ static int make_frame(struct following *f, char **text, size_t *len, struct err 
 		f->next_ms = f->look_ms = util_now_ms() + LIMIT_X_WAIT_MS;
 		return e->code == ERR_CANCELLED ? -1 : 0;
 	}
-	if (parts.n > 0)
+	/* What it has in the middle of a resize is no picture of its query. */
+	if (parts.n > 0 && !is_resized(f))
 		*text = frame_text(f, &parts, len);
 	display_parts_finish(&parts);
 	return 0;
 }
 
+/* The display has another size: what was asked for is read anew. A region that is off the screen ends the stream. */
+static void read_again(struct following *f)
+{
+	struct stage *stage = f->stage;
+	struct display_request request;
+
+	if (!is_resized(f))
+		return;
+	f->is_off = read_query(stage, f->reader.call->query, &request, &f->interval_ms, NULL) < 0;
+	if (f->is_off)
+		return;
+	f->space = stage->space;
+	f->resized = display_resized(stage->display);
+	display_follow_anew(stage->display, &f->follower, &request);
+}
+
 static int send_frame(struct following *f, struct err *e)
 {
 	auto_free char *text = NULL;
-	size_t len = 0;
+	size_t len = 0, held;
 	int rc;
 
 	/* Only when it has taken the last one: what it gets then is the newest. */
@@ -142,18 +166,22 @@ static int send_frame(struct following *f, struct err *e)
 		return -1;
 	if (util_now_ms() < due_ms(f))
 		return 0;
-	reader_hold(&f->reader, most_bytes(f));
+	read_again(f);
+	if (f->is_off)
+		return 0;
+	held = most_bytes(f);
+	reader_hold(&f->reader, held);
 	rc = make_frame(f, &text, &len, e);
-	reader_let_go(&f->reader, most_bytes(f));
+	reader_let_go(&f->reader, held);
 	return rc == 0 && text ? reader_send(&f->reader, text, len, e) : rc;
 }
 
 static int send_end(struct following *f, struct err *e)
 {
 	const struct stage *stage = f->stage;
-	bool has_failed = stage->state == STAGE_IS_FAILED;
-	json_auto_t *data = json_pack("{s:s,s:s}", "state", has_failed ? "failed" : "ended", "reason",
-	                              has_failed ? stage->reason : stage->end_reason);
+	bool has_failed = stage->state == STAGE_IS_FAILED, has_ended = !has_failed && stage->readers.finished;
+	json_auto_t *data = json_pack("{s:s,s:s}", "state", has_failed ? "failed" : has_ended ? "ended" : "ready", "reason",
+	                              has_failed ? stage->reason : has_ended ? stage->end_reason : "the region is not on the display any more");
 	auto_free char *line = json_dumps(data, JSON_COMPACT);
 	auto_free char *text = util_printf("event: end\ndata: %s\n\n", line ? line : "{}");
 
@@ -170,7 +198,7 @@ static int run(struct following *f, struct err *e)
 	static const char hello[] = "retry: 1000\n\n";
 	int rc = reader_send(&f->reader, hello, strlen(hello), e);
 
-	while (rc == 0 && !is_over(f->stage)) {
+	while (rc == 0 && !is_over(f->stage) && !f->is_off) {
 		int64_t at_ms = due_ms(f);
 
 		rc = util_now_ms() >= at_ms ? send_frame(f, e) : reader_wait_news(&f->reader, at_ms, e);
@@ -180,7 +208,7 @@ static int run(struct following *f, struct err *e)
 
 void stream_call(struct stage *stage, struct call *call)
 {
-	struct following f = {.stage = stage};
+	struct following f = {.stage = stage, .space = stage->space, .resized = stage->display ? display_resized(stage->display) : 0};
 	struct display_request request;
 	struct err e;
 	int rc;

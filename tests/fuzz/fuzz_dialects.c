@@ -51,12 +51,13 @@ static void check_act(const struct dialect *dialect, const json_t *act, const st
 	struct err e = {.code = ERR_NONE};
 	struct faults faults = {.list = &e, .max = 1};
 	json_auto_t *copy = json_deep_copy(act);
+	const struct batch_place where = {place->space, place->native, false, false};
 	auto_free char *text = NULL;
 
 	insist(json_is_array(json_object_get(copy, "actions")), dialect, "an act has no list of actions");
 	(void)cut_at_fault(json_object_get(copy, "actions"));
 	text = json_dumps(copy, JSON_COMPACT);
-	if (batch_read(&batch, text, strlen(text), joined, ARRAY_LEN(joined), place->space, place->native, &faults) == 0)
+	if (batch_read(&batch, text, strlen(text), joined, ARRAY_LEN(joined), &where, &faults) == 0)
 		batch_free(&batch);
 	else if (!dialect->passes && strncmp(e.path, LIST, strlen(LIST)) != 0)
 		DIE("%s: %s: %s\n%s", dialect->name, e.path, e.msg, text);

@@ -18,7 +18,7 @@
 static const char whole[] =
 	"{\"image\":\"desktop\","
 	"\"display\":{\"width\":1280,\"height\":800,\"max_width\":1280,\"max_height\":800,\"layout\":\"us\",\"gl\":false},"
-	"\"space\":{\"width\":1280,\"height\":800},\"guard\":\"off\",\"lease\":\"agent\","
+	"\"guard\":\"off\",\"lease\":\"agent\","
 	"\"apps\":[],\"env\":{},\"labels\":{},\"ttl_s\":3600,\"idle_s\":900,"
 	"\"isolation\":\"jail\",\"filesystem\":\"workspace\",\"egress\":{\"mode\":\"none\",\"allow\":[]},"
 	"\"limits\":{\"cpu\":2.0,\"memory_mb\":3072,\"pids\":2048,\"disk_mb\":1024,\"exec_ms\":120000},"
@@ -81,23 +81,25 @@ static void test_what_the_caller_says_stays(void **state)
 	assert_string_equal(form_string(spec, "image", ""), "minimal");
 	assert_int_equal(form_int(display, "max_width", 0), 1920);
 	assert_int_equal(form_int(display, "max_height", 0), 1080);
-	assert_int_equal(form_int(json_object_get(spec, "space"), "width", 0), 1920);
+	assert_null(json_object_get(spec, "space")); /* it goes with the display */
 	assert_int_equal(form_int(spec, "idle_s", 1), 0);
 	assert_true(form_number(json_object_get(spec, "limits"), "cpu", 0) == 0.5);
 	assert_int_equal(form_int(json_object_get(spec, "limits"), "pids", 0), 2048);
 	assert_string_equal(form_string(json_object_get(spec, "labels"), "team", ""), "qa");
 }
 
-/* Pictures of a session that says nothing of them are no larger than models take them. */
-static void test_space_of_a_large_display(void **state)
+/* The X server gets the maximum, and the display may be smaller at the start. */
+static void test_room_to_grow(void **state)
 {
-	json_auto_t *large = complete("{\"display\":{\"width\":3840,\"height\":2160}}");
-	json_auto_t *named = complete("{\"display\":{\"width\":3840,\"height\":2160},\"space\":{\"width\":3840,\"height\":2160}}");
+	json_auto_t *spec = complete("{\"display\":{\"max_width\":3840,\"max_height\":2160}}");
+	json_auto_t *manifest = json_pack("{s:s}", "hash", "00ff");
+	struct warden_create create;
 
 	(void)state;
-	assert_int_equal(form_int(json_object_get(large, "space"), "width", 0), 2000);
-	assert_int_equal(form_int(json_object_get(large, "space"), "height", 0), 1125);
-	assert_int_equal(form_int(json_object_get(named, "space"), "width", 0), 3840);
+	assert_int_equal(form_int(json_object_get(spec, "display"), "width", 0), 1280);
+	spec_for_warden(spec, manifest, &create);
+	assert_int_equal(create.width_px, 3840);
+	assert_int_equal(create.height_px, 2160);
 }
 
 static void test_little_memory_has_a_small_disk(void **state)
@@ -195,8 +197,6 @@ static void test_what_is_not_given_is_refused(void **state)
 	} rows[] = {
 		{"{\"display\":{\"layout\":\"de\"}}", "/display/layout"},
 		{"{\"display\":{\"gl\":true}}", "/display/gl"},
-		{"{\"display\":{\"width\":1280,\"max_width\":1920}}", "/display/max_width"},
-		{"{\"display\":{\"max_height\":801}}", "/display/max_height"},
 		{"{\"lease\":\"human\"}", "/lease"},
 		{"{\"filesystem\":\"readonly\"}", "/filesystem"},
 		{"{\"egress\":{\"mode\":\"open\"}}", "/egress/mode"},
@@ -424,7 +424,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_defaults_are_those_of_the_contract),
 		cmocka_unit_test(test_what_the_caller_says_stays),
-		cmocka_unit_test(test_space_of_a_large_display), cmocka_unit_test(test_little_memory_has_a_small_disk),
+		cmocka_unit_test(test_room_to_grow), cmocka_unit_test(test_little_memory_has_a_small_disk),
 		cmocka_unit_test(test_faults),
 		cmocka_unit_test(test_all_faults),
 		cmocka_unit_test(test_what_is_not_given_is_refused),

@@ -53,8 +53,10 @@ static int read_in(struct space space, const char *body)
 		{display_rows, display_n_rows, NULL},
 	};
 
+	const struct batch_place place = {space, native, space_is_same(space, native), false};
+
 	faults = (struct faults){.list = fault_list, .max = LIMIT_FAULTS};
-	return batch_read(&batch, body, strlen(body), sets, ARRAY_LEN(sets), space, native, &faults);
+	return batch_read(&batch, body, strlen(body), sets, ARRAY_LEN(sets), &place, &faults);
 }
 
 static int read_body(const char *body)
@@ -363,7 +365,7 @@ static void test_space_of_the_call(void **state)
 
 	assert_string_equal(text, "[[0,0],[961,540]]");
 	assert_string_equal(area, "{\"x\":960,\"y\":540,\"width\":960,\"height\":540}");
-	assert_int_equal(batch.space.width_px, 800);
+	assert_int_equal(batch.place.space.width_px, 800);
 	batch_free(&batch);
 	refuse("{\"space\":{\"width\":800,\"height\":600},\"actions\":[{\"action\":\"poke\",\"x\":800,\"y\":0}]}", ERR_BAD_FIELD, "/actions/0/x");
 	assert_non_null(strstr(faults.list[0].msg, "in the space of 800x600, which shows a display of 1920x1080, x must be a whole number from 0 to 799"));

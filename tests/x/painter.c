@@ -24,7 +24,7 @@ static void create(void *arg)
 	struct painter *painter = arg;
 	struct err e = {0};
 
-	if (display_create(&painter->display, &painter->x, (struct space){painter->width, painter->height}, &e) < 0)
+	if (display_create(&painter->display, &painter->x, (struct space){painter->width, painter->height}, (struct space){painter->width, painter->height}, &e) < 0)
 		fail_msg("%s", e.msg);
 }
 

@@ -40,7 +40,7 @@ static void create(void *arg)
 	struct fixture *f = arg;
 	struct err e = {0};
 
-	if (display_create(&f->display, &f->x, (struct space){WIDTH, HEIGHT}, &e) < 0)
+	if (display_create(&f->display, &f->x, (struct space){WIDTH, HEIGHT}, (struct space){WIDTH, HEIGHT}, &e) < 0)
 		fail_msg("%s", e.msg);
 }
 

@@ -365,7 +365,7 @@ static void test_as_told(void **state)
 	assert_int_equal(mirror_follow_told(mirror, &asked), 1);
 	assert_false(asked);
 	mirror_check(mirror);
-	display_follow_anew(&mirror->follower);
+	display_follow_anew(painter->display, &mirror->follower, NULL);
 	xserver_run(painter->loop, follow_told, mirror);
 	assert_true(mirror->parts.n == 1 && mirror->parts.whole);
 	display_parts_finish(&mirror->parts);

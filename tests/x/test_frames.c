@@ -45,7 +45,7 @@ static void create(void *arg)
 	struct fixture *f = arg;
 	struct err e = {0};
 
-	if (display_create(&f->display, &f->x, f->space, &e) < 0)
+	if (display_create(&f->display, &f->x, f->space, f->space, &e) < 0)
 		fail_msg("%s", e.msg);
 }
 
