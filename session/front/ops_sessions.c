@@ -72,8 +72,8 @@ const struct operation op_change = {
 	.request = "{\"labels\":{\"owner\":\"Ada\",\"draft\":null},\"ttl_s\":7200}",
 	.said = change_said,
 	.n_said = ARRAY_LEN(change_said),
-	.errors = OPERATION_STAGE_ERRORS,
-	.doc = "Labels are merged one by one (RFC 7396).",
+	.errors = OPERATION_STAGE_ERRORS " display_max conflict journal_full",
+	.doc = "Labels are merged one by one (RFC 7396). The size of the display is changed as by the action resize_display.",
 };
 
 static const struct said delete_said[] = {

@@ -83,7 +83,7 @@ static void set_node(json_t *step, const char *name, const json_t *result, struc
 struct journey {
 	const struct reader *reader;
 	int64_t start_ms; /* monotonic, of the first line */
-	struct space native;
+	struct space native; /* after the steps so far */
 	json_t *steps;
 };
 
@@ -119,6 +119,7 @@ static void add_action(struct journey *journey, size_t call_index, const struct 
 	set_picture(step, "before", action->before);
 	set_picture(step, "after", action->after);
 	json_array_append_new(journey->steps, step);
+	journey->native = reader_resized(action, journey->native);
 }
 
 /* Actions that the list had behind the one that failed. */

@@ -28,7 +28,7 @@ static bool is_hidden(const json_t *action, const char *name)
 
 static bool is_about_place(const json_t *action)
 {
-	static const char *const names[] = {"cursor_position", "move_window", "resize_window"};
+	static const char *const names[] = {"cursor_position", "move_window", "resize_window", "resize_display"};
 
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)
 		if (strcmp(form_string(action, "action", ""), names[i]) == 0)
@@ -174,7 +174,7 @@ static void add_aim(const struct plan *plan, const struct plan_step *step, size_
 	node = json_deep_copy(met);
 	bounds = json_object_get(node, "bounds");
 	rect = space_rect(bounds);
-	space_map_rect(space, plan->native, &rect.x, &rect.y, &rect.width, &rect.height);
+	space_map_rect(space, plan->now, &rect.x, &rect.y, &rect.width, &rect.height);
 	if (bounds)
 		json_object_set_new(node, "bounds", json_pack("{s:i,s:i,s:i,s:i}", "x", rect.x, "y", rect.y, "width", rect.width, "height", rect.height));
 	json_array_append_new(step->aims, json_pack("{s:I,s:O,s:O,s:o}", "action", (json_int_t)action, "x", json_object_get(point, "x"), "y",
@@ -199,26 +199,28 @@ static void add_masks(const struct reader_call *call, struct space native, json_
 }
 
 /* The act that does what a call did. */
-static int make_body(const struct plan *plan, struct plan_step *step, const struct plan_given *given, size_t number, struct err *e)
+static int make_body(struct plan *plan, struct plan_step *step, const struct plan_given *given, size_t number, struct err *e)
 {
 	static const char *const kept[] = {"observe", "timeout_ms", "space"};
 	const struct reader_call *call = step->call;
 	const json_t *line = call->line ? call->line : call->n_actions > 0 ? call->actions[0].intent : NULL;
-	struct space space = read_space(json_object_get(line, "space"));
 	json_t *actions = json_array();
 	size_t n_before;
 
 	step->body = json_pack("{s:o}", "actions", actions);
 	for (size_t i = 0; i < call->n_actions; i++) {
-		json_t *action = json_deep_copy(call->actions[i].action);
+		const struct reader_action *done = &call->actions[i];
+		struct space space = read_space(json_object_get(json_object_get(done->intent, "space") ? done->intent : line, "space"));
+		json_t *action = json_deep_copy(done->action);
 
 		json_array_append_new(actions, action);
 		if (fill_action(action, given, number, i + 1, e) < 0)
 			return -1;
-		json_array_append_new(step->expected, plan_result(call->actions[i].action, call->actions[i].result));
+		json_array_append_new(step->expected, plan_result(done->action, done->result));
 		n_before = json_array_size(step->points);
-		add_points(action, space, plan->native, step->points);
+		add_points(action, space, plan->now, step->points);
 		add_aim(plan, step, i, space, n_before);
+		plan->now = reader_resized(done, plan->now);
 	}
 	for (size_t i = 0; i < ARRAY_LEN(kept); i++) {
 		json_t *value = json_object_get(line, kept[i]);
@@ -301,10 +303,12 @@ static int make_step(const struct reader *reader, struct plan *plan, size_t inde
 	                           .unfinished = is_unfinished(call)};
 	plan->n_steps++;
 	choose_pictures(reader, step, index > 0 ? reader_call(reader, index - 1) : NULL);
-	add_masks(call, plan->native, step->masks);
 	if (index > 0)
-		add_masks(reader_call(reader, index - 1), plan->native, step->masks);
-	return make_body(plan, step, given, index + 1, e);
+		add_masks(reader_call(reader, index - 1), plan->now, step->masks);
+	if (make_body(plan, step, given, index + 1, e) < 0)
+		return -1;
+	add_masks(call, plan->now, step->masks);
+	return 0;
 }
 
 static int make_spec(const struct reader *reader, const struct plan_given *given, struct plan *plan, struct err *e)
@@ -319,6 +323,7 @@ static int make_spec(const struct reader *reader, const struct plan_given *given
 	plan->native = read_space(json_object_get(start, "native"));
 	if (plan->native.width_px == 0)
 		plan->native = read_space(json_object_get(spec, "display"));
+	plan->now = plan->native;
 	if (*plan->image)
 		json_object_set_new(plan->spec, "image", json_string(plan->image));
 	return json_is_array(json_object_get(plan->spec, "env")) ? fill_env(plan->spec, "env", given, 0, e) : 0;

@@ -34,7 +34,8 @@ struct plan_step {
 struct plan {
 	json_t *spec;      /* of the session to be made */
 	const char *image, *image_hash; /* that was recorded; borrowed, "" if the journal does not say */
-	struct space native; /* 0x0: the journal does not say */
+	struct space native; /* at the start; 0x0: the journal does not say */
+	struct space now;    /* while it is made: after the steps so far */
 	struct plan_step *steps;
 	size_t n_steps;
 };

@@ -328,3 +328,13 @@ const struct reader_parts *reader_parts(const struct reader *reader)
 {
 	return &reader->parts;
 }
+
+struct space reader_resized(const struct reader_action *action, struct space native)
+{
+	const long width = form_int(action->action, "width", 0), height = form_int(action->action, "height", 0);
+	bool is_size = width >= 1 && width <= LIMIT_SIDE_MAX_PX && height >= 1 && height <= LIMIT_SIDE_MAX_PX;
+
+	if (strcmp(form_string(action->action, "action", ""), "resize_display") != 0 || !is_size || !json_is_true(json_object_get(action->result, "ok")))
+		return native;
+	return (struct space){(int)width, (int)height};
+}

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "session/base/space.h"
 #include "session/replay/pixels.h"
 #include "session/replay/source.h"
 
@@ -25,6 +26,9 @@ struct reader_action {
 	const json_t *result; /* the line of its end, or NULL: it may have happened */
 	uint64_t before, after; /* pictures; 0: none */
 };
+
+/* The size of the display after an action, before which it had `native`. */
+struct space reader_resized(const struct reader_action *action, struct space native);
 
 /* One act. */
 struct reader_call {

@@ -333,6 +333,30 @@ static void test_windows_are_mapped(void **state)
 }
 
 /* What an observation was told not to count is not compared: after its own step and before the next one; in the space of its call, half of native. */
+/* What comes after another size of the display is in that; and it must be the same one. */
+static void test_another_size(void **state)
+{
+	static const char *const answers[] = {"{\"ok\":true,\"results\":[{\"ok\":true,\"width\":96,\"height\":72,\"settled\":false}]}",
+	                                      "{\"ok\":true,\"results\":[{\"ok\":true,\"width\":95,\"height\":72,\"settled\":true}]}"};
+	json_auto_t *before = json_loads("[{\"x\":21,\"y\":41}]", 0, NULL), *after = json_loads("[{\"x\":31,\"y\":61}]", 0, NULL);
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(answers); i++) {
+		struct fake fake = as_recorded;
+		struct reader *reader = make_recording("{\"action\":\"resize_display\",\"width\":96,\"height\":72}",
+		                                       "\"ok\":true,\"width\":96,\"height\":72,\"settled\":true");
+
+		fake.answers[1] = answers[i];
+		struct played played = play(reader, &fake, (struct player_options){.tolerance = 2});
+
+		assert_string_equal(verdict(&played), i == 0 ? "passed" : "differs");
+		assert_true(json_equal(json_object_get(json_array_get(played.report.steps, 0), "points"), before));
+		if (i == 0)
+			assert_true(json_equal(json_object_get(json_array_get(played.report.steps, 2), "points"), after));
+		finish(&played, &fake, reader);
+	}
+}
+
 static void test_masks_of_observations(void **state)
 {
 	static const struct {
@@ -671,7 +695,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_passes), cmocka_unit_test(test_stops_at_the_first_difference), cmocka_unit_test(test_does_not_click_on_another_screen),
-		cmocka_unit_test(test_results), cmocka_unit_test(test_accepts_pictures_alone), cmocka_unit_test(test_windows_are_mapped), cmocka_unit_test(test_masks_of_observations), cmocka_unit_test(test_regions_of_one_step),
+		cmocka_unit_test(test_results), cmocka_unit_test(test_accepts_pictures_alone), cmocka_unit_test(test_windows_are_mapped), cmocka_unit_test(test_masks_of_observations), cmocka_unit_test(test_another_size), cmocka_unit_test(test_regions_of_one_step),
 		cmocka_unit_test(test_server_gone), cmocka_unit_test(test_what_cannot_be_replayed), cmocka_unit_test(test_what_is_given),
 		cmocka_unit_test(test_texts_that_are_given), cmocka_unit_test(test_titles), cmocka_unit_test(test_moved_or_gone),
 		cmocka_unit_test(test_follow), cmocka_unit_test(test_another_node), cmocka_unit_test(test_an_update_asks_nothing),

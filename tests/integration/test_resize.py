@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Another size of the display of a session that lives: windows, pictures, streams, journals and replays go along."""
+import json
+import random
+
+import pytest
+
+from api import Refused, in_thread
+from stream import Mirror
+from test_cli import Cli
+from test_seeing import difference, shot
+from test_stream import frame_of
+
+ROUNDS = 50
+WAYS = ["", "?format=webp", "?space=native", "?region=3,3,60,60"]
+MOST = {"max_width": 1600, "max_height": 1000}
+
+
+def resized(session, width, height, **act):
+    """The action's result, and that everything says so."""
+    reply = session.act({"action": "resize_display", "width": width, "height": height}, **act)
+    result = reply["results"][0]
+    assert (result["width"], result["height"], result["settled"]) == (width, height, True)
+    assert reply["native"] == {"width": width, "height": height}
+    return reply
+
+
+def state(session):
+    return session.agent.call("GET", session.path)
+
+
+def test_from_start_to_most_and_back(make_session):
+    """The start is not the maximum; every way of changing tells the same."""
+    session = make_session("minimal", display={"width": 800, "height": 600, **MOST})
+    assert session.answer["display"]["width"] == 800 and session.answer["display"]["max_width"] == 1600
+    assert session.answer["space"] == {"width": 800, "height": 600}
+    assert shot(session)[1].size == (800, 600)
+    for width, height in ((1600, 1000), (64, 64), (1599, 999), (801, 601)):
+        tag = shot(session)[0].headers["ETag"]
+        assert resized(session, width, height)["space"] == {"width": width, "height": height}
+        reply, picture = shot(session)
+        assert picture.size == (width, height) and reply.headers["ETag"] != tag
+        assert reply.headers["Glovebox-Native"] == f"{width}x{height}"
+        session.act({"action": "click", "x": width - 1, "y": height - 1})
+        assert (state(session)["display"]["width"], state(session)["display"]["height"]) == (width, height)
+
+
+def test_by_patch(make_session, server):
+    session = make_session("minimal", display={"width": 800, "height": 600, **MOST})
+    session.act(observe=True)
+    answer = server.api.call("PATCH", session.path, {"display": {"width": 1024, "height": 768}, "labels": {"size": "other"}})
+    assert (answer["display"]["width"], answer["display"]["max_width"], answer["labels"]) == (1024, 1600, {"size": "other"})
+    assert answer["space"] == {"width": 1024, "height": 768}
+    for display, code, pointer in (
+        ({"width": 1601, "height": 768}, "display_max", "/display/width"), ({"width": 1024, "height": 1001}, "display_max", "/display/height"),
+        ({"width": 63, "height": 768}, "bad_field", "/display/width"), ({"width": 1024}, "missing_field", "/display/height"),
+        ({"width": 1024, "height": 768, "layout": "de"}, "unknown_field", "/display/layout"), (7, "bad_field", "/display"),
+    ):
+        with pytest.raises(Refused) as refused:
+            server.api.call("PATCH", session.path, {"display": display, "labels": {"size": "not this"}})
+        assert (refused.value.code, refused.value.pointer) == (code, pointer), refused.value
+        assert refused.value.status == (409 if code == "display_max" else 400)
+    assert state(session)["display"]["width"] == 1024 and state(session)["labels"] == {"size": "other"}
+
+
+def test_maximized_firefox_fills_it(make_session):
+    session = make_session("desktop", display={"width": 1280, "height": 800, **MOST}, apps=["firefox"])
+    window = session.windows()[0]["id"]
+    session.act({"action": "resize_window", "window": window, "maximized": True}, observe=True)
+    for width, height in ((1000, 700), (1600, 1000), (1101, 651)):
+        resized(session, width, height, observe={"picture": "none"})
+        there = next(w for w in session.windows() if w["id"] == window)
+        assert there["width"] == width and there["x"] == 0 and height - 90 <= there["y"] + there["height"] <= height, there
+        picture = shot(session)[1]
+        # It has drawn the new part: the toolbar goes from edge to edge.
+        row = picture.crop((0, there["y"] + 60, width, there["y"] + 61))
+        assert row.getpixel((width - 3, 0)) == row.getpixel((3, 0)), picture.size
+
+
+def test_windows_stay_on_it(make_session):
+    """What would lie outside is moved in."""
+    session = make_session("minimal", display={"width": 1280, "height": 800, **MOST}, apps=["terminal"])
+    window = session.windows()[0]["id"]
+    session.act({"action": "move_window", "window": window, "x": 900, "y": 500}, observe=True)
+    resized(session, 640, 400)
+    there = session.windows()[0]
+    assert there["x"] < 640 - 20 and there["y"] < 400 - 20, there
+
+
+def test_while_others_read_and_act(make_session):
+    """A reader of the stream, one who acts and one who looks, while it is resized again and again."""
+    session = make_session("desktop", display={"width": 1280, "height": 800, **MOST}, apps=["terminal"])
+    random_ = random.Random(6)
+    sizes = []
+
+    def look():
+        for i in range(ROUNDS):
+            reply, picture = shot(session, WAYS[i % len(WAYS)])
+            assert reply.headers["Glovebox-Size"] == "{}x{}".format(*picture.size)
+            assert "Glovebox-Region" in reply.headers or reply.headers["Glovebox-Native"] == reply.headers["Glovebox-Size"]
+
+    def act():
+        for i in range(ROUNDS // 2):
+            answer = session.try_act({"action": "type", "text": f"{i} "}, {"action": "click", "x": 63, "y": 63}, observe={"quiet_ms": 0})
+            assert answer["ok"], answer
+            assert answer["observation"]["picture"]["width"] == answer["space"]["width"]
+
+    def follow(mirror):
+        """Until the end is shown, which is told by its frame."""
+        while not frames or (mirror.last or 0) < frames[0]:
+            seen.add(mirror.next().data["native"]["width"])
+
+    frames, seen = [], set()
+    with Mirror(session.agent, session, "?max_fps=60") as mirror, Mirror(session.agent, session, "?format=webp&space=500x400") as slow:
+        beside = [in_thread(look), in_thread(act), in_thread(follow, mirror), in_thread(follow, slow)]
+        for _ in range(ROUNDS):
+            width, height = random_.randrange(64, 1601), random_.randrange(64, 1001)
+            result = session.act({"action": "resize_display", "width": width, "height": height})["results"][0]
+            assert (result["width"], result["height"]) == (width, height)
+            sizes.append((width, height))
+        for thread, results in beside[:2]:
+            thread.join()
+            assert results == [None]
+        # A change that is told at once, whatever the readers have seen of the last size.
+        frames.append(frame_of(shot(session)[0]) + 1)
+        session.act({"action": "type", "text": "\nthe end"}, observe={"picture": "none"})
+        for thread, results in beside[2:]:
+            thread.join()
+            assert results == [None]
+        _, picture = shot(session)
+        while mirror.picture.size == picture.size and difference(mirror.picture, picture):
+            mirror.next()
+        assert mirror.picture.size == picture.size == sizes[-1] and slow.picture.size == (500, 400)
+        assert len(seen) > ROUNDS / 5
+
+
+def test_a_stream_of_a_region(make_session):
+    session = make_session("minimal", display={"width": 800, "height": 600})
+    with Mirror(session.agent, session, "?region=700,500,100,100") as away, Mirror(session.agent, session, "?region=10,10,50,40") as stays:
+        assert away.next().data["whole"] and stays.next().data["whole"]
+        resized(session, 400, 300)
+        event = away.next()
+        assert (event.name, event.data["state"]) == ("end", "ready") and "region" in event.data["reason"]
+        data = stays.next().data
+        assert data["whole"] and data["native"] == {"width": 400, "height": 300} and stays.picture.size == (50, 40)
+
+
+def test_journal_and_replay(make_session, server):
+    """Pictures of both sizes are in the recording, and a replay gets to the same."""
+    session = make_session("minimal", display={"width": 800, "height": 600, **MOST}, apps=["terminal"])
+    session.act({"action": "type", "text": "echo one\n"}, observe=True)
+    session.act({"action": "resize_display", "width": 1001, "height": 501}, {"action": "click", "x": 1000, "y": 500}, observe=True)
+    session.act({"action": "type", "text": "echo two\n"}, observe=True)
+    session.act({"action": "resize_display", "width": 640, "height": 480}, observe=True)
+    session.end()
+    journal = server.state / "journals" / session.id
+    lines = [json.loads(line) for line in (journal / "journal.jsonl").read_text().splitlines()]
+    actions = [line["action"]["action"] for line in lines if line["event"] == "intent"]
+    assert actions == ["type", "resize_display", "click", "type", "resize_display"]
+    assert [(line["width"], line["height"]) for line in lines if line["event"] == "result" and "width" in line] == [(1001, 501), (640, 480)]
+    Cli(server).run("replay", journal)
