@@ -6,6 +6,7 @@
 #include <xkbcommon/xkbcommon-keysyms.h>
 #include <xkbcommon/xkbcommon.h>
 
+#include "input/clipboard.h"
 #include "input/drag.h"
 #include "input/focus.h"
 #include "input/keyboard.h"
@@ -485,6 +486,16 @@ static int run_cursor_position(struct action_run *run, struct err *e)
 	return 0;
 }
 
+static int run_clipboard_set(struct action_run *run, struct err *e)
+{
+	return clipboard_run_set(&((struct input *)run->home)->keyboard.clipboard, run, e);
+}
+
+static int run_clipboard_get(struct action_run *run, struct err *e)
+{
+	return clipboard_run_get(&((struct input *)run->home)->keyboard.clipboard, run, e);
+}
+
 /* What they say of what they did. */
 static const struct member drag_told[] = {{"delivered", "count", "points of path that were reached"}};
 static const struct member type_told[] = {
@@ -519,6 +530,10 @@ const struct action_row input_rows[] = {
 	 "{\"action\":\"hold_key\",\"keys\":\"right\",\"duration_ms\":100}", NULL},
 	{"type", "Types text, exactly, whatever the keyboard layout.", FORM(type_fields, NULL), check_type, run_type, ACTION_TYPES, MEMBERS(type_told),
 	 "{\"action\":\"type\",\"text\":\"Hello, world\"}", "{\"delivered\":12}"},
+	{"clipboard_set", "Puts text, HTML or a PNG on the clipboard, for every program to paste.", FORM(clipboard_set_fields, CLIPBOARD_SET_RULE),
+	 clipboard_check_set, run_clipboard_set, ACTION_WAITS | ACTION_HIDES, NO_MEMBERS, "{\"action\":\"clipboard_set\",\"text\":\"Hello, world\"}", NULL},
+	{"clipboard_get", "Reads the clipboard.", FORM(clipboard_get_fields, NULL), NULL, run_clipboard_get, ACTION_WAITS, MEMBERS(clipboard_get_told),
+	 "{\"action\":\"clipboard_get\"}", "{\"owner\":\"none\",\"offered\":[],\"text\":null}"},
 	{"cursor_position", "Tells where the pointer is.", {NULL, 0, NULL}, NULL, run_cursor_position, ACTION_WAITS, MEMBERS(position_told),
 	 "{\"action\":\"cursor_position\"}", "{\"x\":590,\"y\":405}"},
 };

@@ -21,7 +21,7 @@ int keyboard_init(struct keyboard *keyboard, struct xconn *x, struct hands *hand
 {
 	*keyboard = (struct keyboard){.x = x, .hands = hands};
 	if (keymap_read(&keyboard->map, x, e) < 0 || ping_init(&keyboard->ping, x, e) < 0 ||
-	    selection_init(&keyboard->clipboard, x, "CLIPBOARD", e) < 0) {
+	    clipboard_init(&keyboard->clipboard, x, &keyboard->ping, e) < 0) {
 		ping_finish(&keyboard->ping);
 		keymap_finish(&keyboard->map);
 		return -1;
@@ -45,7 +45,7 @@ void keyboard_finish(struct keyboard *keyboard)
 		keyboard->emptying->keyboard = NULL;
 		co_cancel(keyboard->emptying->co);
 	}
-	selection_finish(&keyboard->clipboard);
+	clipboard_finish(&keyboard->clipboard);
 	ping_finish(&keyboard->ping);
 	plan_finish(&keyboard->plan);
 	keymap_finish(&keyboard->map);

@@ -8,12 +8,12 @@
 #ifndef INPUT_KEYBOARD_H
 #define INPUT_KEYBOARD_H
 
+#include "input/clipboard.h"
 #include "input/hands.h"
 #include "input/keymap.h"
 #include "input/keynames.h"
 #include "input/ping.h"
 #include "input/plan.h"
-#include "input/selection.h"
 
 struct keyboard {
 	struct xconn *x;
@@ -22,7 +22,7 @@ struct keyboard {
 	struct slots slots;
 	struct plan plan;
 	struct ping ping;
-	struct selection clipboard;
+	struct clipboard clipboard;
 	xcb_window_t hung;         /* the window that was told to paste and did not answer, or 0 */
 	struct ping_target target; /* the window that the present action types into; valid after keyboard_aim */
 	struct ping_target unread; /* the window that got strokes last */

@@ -21,7 +21,7 @@ bool paste_is_needed(const struct keyboard *keyboard)
 /* The window hung when it was told to paste, and may do so any moment: once it has asked, and got nothing, it has done it. */
 static int wait_for_old_keys(struct keyboard *keyboard, struct err *e)
 {
-	struct selection *clipboard = &keyboard->clipboard;
+	struct selection *clipboard = &keyboard->clipboard.one[CLIPBOARD_MAIN].ours;
 	unsigned int before = clipboard->n_refused;
 	int64_t deadline_ms;
 	struct err reason = {0};
@@ -45,17 +45,17 @@ static int wait_for_old_keys(struct keyboard *keyboard, struct err *e)
 
 int paste_begin(struct pasting *pasting, struct keyboard *keyboard, struct err *e)
 {
-	struct selection *clipboard = &keyboard->clipboard;
+	struct clipboard_one *one = &keyboard->clipboard.one[CLIPBOARD_MAIN];
 
 	*pasting = (struct pasting){.keyboard = keyboard};
 	if (keyboard->hung == keyboard->target.window && wait_for_old_keys(keyboard, e) < 0)
 		return -1;
-	if (clipboard->owned) {
-		pasting->before = clipboard->content;
+	if (one->ours.owned) {
+		pasting->before = one->ours.content;
 		pasting->before->refs++;
 		return 0;
 	}
-	if (ping_clock(&keyboard->ping, e) < 0 || selection_read(clipboard, keyboard->ping.time, &pasting->before, e) < 0)
+	if (clipboard_read(&keyboard->clipboard, one, &pasting->before, e) < 0)
 		return -1;
 	if (pasting->before && pasting->before->n_left_out > 0)
 		pasting->note = pasting->before->n > 0 ? "the clipboard was used; not all formats of what it held could be kept"
@@ -67,7 +67,7 @@ static int set_clipboard(struct pasting *pasting, struct selection_content *cont
 {
 	if (ping_clock(&pasting->keyboard->ping, e) < 0)
 		return -1;
-	return selection_set(&pasting->keyboard->clipboard, pasting->keyboard->ping.time, content, e);
+	return selection_set(&pasting->keyboard->clipboard.one[CLIPBOARD_MAIN].ours, pasting->keyboard->ping.time, content, e);
 }
 
 /* shift+Insert pastes in every toolkit; a layout without Insert has no way to. */
@@ -125,7 +125,7 @@ static int give_up(struct pasting *pasting, struct err *e)
 
 int paste_piece(struct pasting *pasting, const char *text, size_t len, struct err *e)
 {
-	struct selection *clipboard = &pasting->keyboard->clipboard;
+	struct selection *clipboard = &pasting->keyboard->clipboard.one[CLIPBOARD_MAIN].ours;
 	struct keyboard *keyboard = pasting->keyboard;
 	struct selection_content *content = selection_text(clipboard, text, len);
 	unsigned int before = clipboard->n_fetched;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Selections: conversions that we ask for, and requests that we serve. */
+/* Selections: contents, and requests that we serve. */
 #include "input/selection.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/param.h>
@@ -17,12 +18,9 @@ struct selection_request {
 	struct selection_content *content;
 	xcb_selection_request_event_t event;
 	bool taken;              /* the requestor has deleted the property: it has read it */
+	bool watches;            /* its properties, until then */
+	uint32_t events;         /* that we asked of its window before */
 	struct co_event deleted;
-};
-
-/* What a client asks about a selection beside its content. */
-static const char *const no_content[] = {
-	"MULTIPLE", "SAVE_TARGETS", "DELETE", "INSERT_SELECTION", "INSERT_PROPERTY",
 };
 
 struct selection_content *selection_nothing(void)
@@ -33,18 +31,41 @@ struct selection_content *selection_nothing(void)
 	return content;
 }
 
+static struct selection_format *add_format(struct selection_content *content, xcb_atom_t target)
+{
+	if (content->n == LIMIT_SELECTION_FORMATS)
+		DIE("a selection has more than %d formats", LIMIT_SELECTION_FORMATS);
+	struct selection_format *format = &content->formats[content->n++];
+
+	*format = (struct selection_format){.target = target, .type = target, .unit = 8};
+	return format;
+}
+
+void selection_add(struct selection_content *content, xcb_atom_t target, char *data, size_t len)
+{
+	struct selection_format *format = add_format(content, target);
+
+	format->data = data;
+	format->len = len;
+}
+
+void selection_add_same(struct selection_content *content, xcb_atom_t target)
+{
+	struct selection_format *format = add_format(content, target);
+
+	format->data = format[-1].data;
+	format->len = format[-1].len;
+	format->borrowed = true;
+}
+
 struct selection_content *selection_text(const struct selection *selection, const char *text, size_t len)
 {
-	const xcb_atom_t targets[] = {selection->utf8_string, selection->utf8_text};
 	struct selection_content *content = selection_nothing();
+	char *copy = util_alloc(len + 1);
 
-	for (; content->n < ARRAY_LEN(targets); content->n++) {
-		struct selection_format *format = &content->formats[content->n];
-
-		*format = (struct selection_format){.target = targets[content->n], .type = targets[content->n], .unit = 8, .len = len};
-		format->data = util_alloc(len + 1);
-		memcpy(format->data, text, len);
-	}
+	memcpy(copy, text, len);
+	selection_add(content, selection->utf8_string, copy, len);
+	selection_add_same(content, selection->utf8_text);
 	return content;
 }
 
@@ -53,19 +74,20 @@ void selection_drop(struct selection_content *content)
 	if (!content || --content->refs > 0)
 		return;
 	for (size_t i = 0; i < content->n; i++)
-		free(content->formats[i].data);
+		if (!content->formats[i].borrowed)
+			free(content->formats[i].data);
 	free(content);
 }
 
-/* Serving. */
-
-static const struct selection_format *find_format(const struct selection_content *content, xcb_atom_t target)
+const struct selection_format *selection_find(const struct selection_content *content, xcb_atom_t target)
 {
 	for (size_t i = 0; content && i < content->n; i++)
 		if (content->formats[i].target == target)
 			return &content->formats[i];
 	return NULL;
 }
+
+/* Serving. */
 
 static void put(const struct selection_request *request, xcb_atom_t type, uint8_t unit, const void *data, size_t len)
 {
@@ -102,16 +124,40 @@ static void put_targets(const struct selection_request *request)
 	put(request, XCB_ATOM_ATOM, 32, targets, n * sizeof(targets[0]));
 }
 
-/* Asks for the property's changes, or no longer, if no other request of the window needs them. */
-static void watch(const struct selection_request *request, bool on)
+/* Another request whose window is the same, and watched. */
+static const struct selection_request *find_watching(const struct selection_request *request)
 {
-	const uint32_t events = on ? XCB_EVENT_MASK_PROPERTY_CHANGE : XCB_EVENT_MASK_NO_EVENT;
+	const struct selection *const both[] = {request->selection, request->selection->sibling};
 
-	for (const struct selection_request *other = request->selection->requests; other; other = other->next)
-		if (other != request && other->event.requestor == request->event.requestor)
-			return;
-	if (!request->x->lost)
-		xcb_change_window_attributes(request->x->xcb, request->event.requestor, XCB_CW_EVENT_MASK, &events);
+	for (size_t i = 0; i < ARRAY_LEN(both) && both[i]; i++)
+		for (const struct selection_request *other = both[i]->requests; other; other = other->next)
+			if (other != request && other->watches && other->event.requestor == request->event.requestor)
+				return other;
+	return NULL;
+}
+
+/* Asks for changes of the window's properties, beside what is asked of it already: X keeps one mask for a connection. */
+static int watch(struct selection_request *request, struct err *e)
+{
+	auto_free xcb_get_window_attributes_reply_t *attributes = NULL;
+	const struct selection_request *other = find_watching(request);
+	const xcb_window_t window = request->event.requestor;
+
+	if (!other && xconn_reply(request->x, xcb_get_window_attributes(request->x->xcb, window).sequence, (void **)&attributes, e) < 0)
+		return -1;
+	request->events = other ? other->events : attributes->your_event_mask;
+	request->watches = true;
+	const uint32_t events = request->events | XCB_EVENT_MASK_PROPERTY_CHANGE;
+
+	xcb_change_window_attributes(request->x->xcb, window, XCB_CW_EVENT_MASK, &events);
+	return 0;
+}
+
+static void unwatch(struct selection_request *request)
+{
+	if (request->watches && !find_watching(request) && !request->x->lost)
+		xcb_change_window_attributes(request->x->xcb, request->event.requestor, XCB_CW_EVENT_MASK, &request->events);
+	request->watches = false;
 }
 
 /* Waits until the requestor has read what is in the property. */
@@ -132,7 +178,8 @@ static int put_pieces(struct selection_request *request, const struct selection_
 {
 	uint32_t len = (uint32_t)format->len;
 
-	watch(request, true);
+	if (watch(request, e) < 0)
+		return -1;
 	put(request, request->selection->incr, 32, &len, sizeof(len));
 	notify(request->x, &request->event, request->event.property);
 	for (size_t at = 0, n = 1; n > 0; at += n) {
@@ -149,7 +196,7 @@ static int put_pieces(struct selection_request *request, const struct selection_
 static int answer(struct selection_request *request, struct err *e)
 {
 	const xcb_selection_request_event_t *event = &request->event;
-	const struct selection_format *format = find_format(request->content, event->target);
+	const struct selection_format *format = selection_find(request->content, event->target);
 	struct selection *selection = request->selection;
 
 	if (xconn_room(request->x, e) < 0)
@@ -185,7 +232,7 @@ static void serve(void *arg)
 	if (selection) {
 		struct selection_request **place = &selection->requests;
 
-		watch(request, false);
+		unwatch(request);
 		while (*place != request)
 			place = &(*place)->next;
 		*place = request->next;
@@ -236,7 +283,7 @@ static void lose(struct selection *selection)
 
 static void on_property(struct selection *selection, const xcb_property_notify_event_t *event)
 {
-	if (event->window == selection->window && event->atom == selection->place && event->state == XCB_PROPERTY_NEW_VALUE) {
+	if (event->window == selection->window && selection->place && event->atom == selection->place && event->state == XCB_PROPERTY_NEW_VALUE) {
 		selection->has_piece = true;
 		co_signal(&selection->heard);
 	}
@@ -256,7 +303,8 @@ static void on_event(void *arg, const xcb_generic_event_t *event)
 
 	switch (event->response_type & 0x7f) {
 	case XCB_SELECTION_NOTIFY:
-		if (notified->requestor != selection->window || notified->selection != selection->name || notified->target != selection->asked)
+		if (notified->requestor != selection->window || notified->selection != selection->name || !selection->asked ||
+		    notified->target != selection->asked || (notified->property != XCB_NONE && notified->property != selection->place))
 			return;
 		selection->answered = true;
 		selection->refused = notified->property == XCB_NONE;
@@ -283,10 +331,17 @@ int selection_init(struct selection *selection, struct xconn *x, const char *nam
 {
 	struct selection made = {.x = x};
 
+	for (size_t i = 0; i < SELECTION_PLACES; i++) {
+		char place[32];
+
+		(void)snprintf(place, sizeof(place), "_GLOVEBOX_SELECTION_%zu", i);
+		if (xconn_atom(x, place, &made.places[i], e) < 0)
+			return -1;
+	}
 	if (xconn_atom(x, name, &made.name, e) < 0 || xconn_atom(x, "TARGETS", &made.targets, e) < 0 ||
 	    xconn_atom(x, "TIMESTAMP", &made.timestamp, e) < 0 || xconn_atom(x, "INCR", &made.incr, e) < 0 ||
 	    xconn_atom(x, "UTF8_STRING", &made.utf8_string, e) < 0 || xconn_atom(x, "text/plain;charset=utf-8", &made.utf8_text, e) < 0 ||
-	    xconn_atom(x, "_GLOVEBOX_SELECTION", &made.place, e) < 0 || xconn_hidden_window(x, &made.window, e) < 0)
+	    xconn_hidden_window(x, &made.window, e) < 0)
 		return -1;
 	*selection = made;
 	xconn_listen(x, &selection->listener, on_event, selection);
@@ -308,160 +363,35 @@ void selection_finish(struct selection *selection)
 	*selection = (struct selection){0};
 }
 
-/* Reading. */
-
-/* Waits until *what; 1 at the deadline. */
-static int wait_for(struct selection *selection, const bool *what, int64_t deadline_ms, struct err *e)
+static size_t content_bytes(const struct selection_content *content)
 {
-	struct err reason = {0};
+	size_t bytes = 0;
 
-	xconn_flush(selection->x);
-	while (!*what && !selection->x->lost)
-		if (co_wait_event(&selection->heard, deadline_ms, &reason) < 0) {
-			if (reason.code == ERR_TIMEOUT)
-				return 1;
-			if (e)
-				*e = reason;
-			return -1;
-		}
-	return selection->x->lost ? xconn_sync(selection->x, e) : 0;
+	for (size_t i = 0; i < content->n; i++)
+		bytes += content->formats[i].borrowed ? 0 : content->formats[i].len;
+	return bytes;
 }
 
-/* Takes what is in the property: its bytes are added to the format's, at most `room`; 1 when it is more. */
-static int take_piece(struct selection *selection, struct selection_format *format, size_t room, size_t *n, struct err *e)
+/* Whoever fetches slowly what was replaced long ago gets no more of it; those that began last come first in the list. */
+static void drop_stale(struct selection *selection)
 {
-	auto_free char *data = NULL;
-	size_t len;
-	int unit;
+	const struct selection_content *last = NULL;
+	size_t bytes = 0;
 
-	if (xconn_property(selection->x, selection->window, selection->place, room + 4, &data, &len, &format->type, &unit, e) < 0)
-		return -1;
-	selection->has_piece = false;
-	xcb_delete_property(selection->x->xcb, selection->window, selection->place);
-	if (len > room)
-		return 1;
-	format->unit = unit == 16 || unit == 32 ? (uint8_t)unit : 8;
-	format->data = util_realloc(format->data, format->len + len + 1);
-	memcpy(format->data + format->len, data, len);
-	format->len += len;
-	*n = len;
-	return 0;
-}
-
-static int take_pieces(struct selection *selection, struct selection_format *format, size_t room, int64_t deadline_ms, struct err *e)
-{
-	format->len = 0;
-	for (size_t n = 1; n > 0;) {
-		int rc = wait_for(selection, &selection->has_piece, deadline_ms, e);
-
-		if (rc == 0)
-			rc = take_piece(selection, format, room - format->len, &n, e);
-		if (rc != 0)
-			return rc;
+	for (struct selection_request *request = selection->requests; request; request = request->next) {
+		if (!request->content || request->content == selection->content)
+			continue;
+		bytes += request->content == last ? 0 : content_bytes(request->content);
+		last = request->content;
+		if (bytes > LIMIT_SELECTION_STALE_BYTES)
+			co_cancel(request->co);
 	}
-	return 0;
-}
-
-/* One format of the owner's; 1 when it does not come or is too large. On 0 format->data is the caller's. */
-static int convert(struct selection *selection, xcb_atom_t target, xcb_timestamp_t time, size_t room, int64_t deadline_ms,
-                   struct selection_format *format, struct err *e)
-{
-	struct selection_format got = {.target = target};
-	size_t n;
-	int rc;
-
-	selection->asked = target;
-	selection->answered = selection->refused = selection->has_piece = false;
-	if (!selection->x->lost)
-		xcb_convert_selection(selection->x->xcb, selection->window, selection->name, target, selection->place, time);
-	rc = wait_for(selection, &selection->answered, deadline_ms, e);
-	selection->asked = XCB_NONE;
-	if (rc == 0)
-		rc = selection->refused ? 1 : take_piece(selection, &got, room, &n, e);
-	if (rc == 0 && got.type == selection->incr)
-		rc = take_pieces(selection, &got, room, deadline_ms, e);
-	if (rc != 0)
-		free(got.data);
-	else
-		*format = got;
-	return rc;
-}
-
-static int is_content(struct selection *selection, xcb_atom_t target, bool *yes, struct err *e)
-{
-	*yes = target != XCB_NONE && target != selection->targets && target != selection->timestamp;
-	for (size_t i = 0; *yes && i < ARRAY_LEN(no_content); i++) {
-		xcb_atom_t atom;
-
-		if (xconn_atom(selection->x, no_content[i], &atom, e) < 0)
-			return -1;
-		*yes = target != atom;
-	}
-	return 0;
-}
-
-/* The formats one by one, text before all others. */
-static int read_formats(struct selection *selection, const struct selection_format *list, xcb_timestamp_t time, int64_t deadline_ms,
-                        struct selection_content *content, struct err *e)
-{
-	const xcb_atom_t *targets = (const xcb_atom_t *)(const void *)list->data;
-	size_t n = list->len / sizeof(*targets), room = LIMIT_SELECTION_BYTES;
-
-	for (int text = 1; text >= 0; text--)
-		for (size_t i = 0; i < n; i++) {
-			struct selection_format *format = &content->formats[content->n];
-			bool wanted;
-			int rc = 1;
-
-			if (is_content(selection, targets[i], &wanted, e) < 0)
-				return -1;
-			if (!wanted || (targets[i] == selection->utf8_string) != text || find_format(content, targets[i]))
-				continue;
-			if (content->n < LIMIT_SELECTION_FORMATS && util_now_ms() < deadline_ms)
-				rc = convert(selection, targets[i], time, room, deadline_ms, format, e);
-			if (rc < 0)
-				return -1;
-			content->n_left_out += rc == 1;
-			room -= rc == 0 ? format->len : 0;
-			content->n += rc == 0;
-		}
-	return 0;
-}
-
-int selection_read(struct selection *selection, xcb_timestamp_t time, struct selection_content **content, struct err *e)
-{
-	auto_free xcb_get_selection_owner_reply_t *reply = NULL;
-	struct selection_format targets = {0};
-	struct selection_content *made;
-	int64_t deadline_ms = util_now_ms() + LIMIT_SELECTION_MS;
-	int rc;
-
-	if (selection->x->lost)
-		return xconn_sync(selection->x, e);
-	if (xconn_reply(selection->x, xcb_get_selection_owner(selection->x->xcb, selection->name).sequence, (void **)&reply, e) < 0)
-		return -1;
-	if (reply->owner == XCB_NONE) {
-		*content = NULL;
-		return 0;
-	}
-	rc = convert(selection, selection->targets, time, SELECTION_PIECE_BYTES, deadline_ms, &targets, e);
-	if (rc < 0)
-		return -1;
-	made = selection_nothing();
-	if (rc == 0 && targets.unit == 32)
-		rc = read_formats(selection, &targets, time, deadline_ms, made, e);
-	else
-		made->n_left_out = 1;
-	free(targets.data);
-	if (rc < 0)
-		selection_drop(made);
-	else
-		*content = made;
-	return rc < 0 ? -1 : 0;
 }
 
 int selection_set(struct selection *selection, xcb_timestamp_t time, struct selection_content *content, struct err *e)
 {
+	xcb_window_t owner;
+
 	if (selection->x->lost)
 		return xconn_sync(selection->x, e);
 	if (content)
@@ -470,6 +400,12 @@ int selection_set(struct selection *selection, xcb_timestamp_t time, struct sele
 	selection->content = content;
 	selection->owned = content;
 	selection->since = time;
+	drop_stale(selection);
 	xcb_set_selection_owner(selection->x->xcb, content ? selection->window : XCB_NONE, selection->name, time);
-	return xconn_sync(selection->x, e);
+	if (selection_owner(selection, &owner, e) < 0)
+		return -1;
+	/* Somebody else took it at a later time. */
+	if (selection->owned && owner != selection->window)
+		lose(selection);
+	return 0;
 }

@@ -6,6 +6,9 @@
 #define BASE_LIMITS_H
 
 #define LIMIT_BODY_BYTES (1024 * 1024)        /* one request body */
+#define LIMIT_ACT_BODY_BYTES (16 * 1024 * 1024) /* the same of an act: a clipboard of 5 MiB as HTML and as text, or in Base64, or escaped */
+#define LIMIT_ACT_VALUES 524288               /* values in it: as many as LIMIT_BODY_BYTES hold */
+#define LIMIT_ACT_BODIES_BYTES (64 * 1024 * 1024) /* bodies of calls that a stage has at once */
 #define LIMIT_PUBLIC_BODY_BYTES 4096          /* the same where no token is needed */
 #define LIMIT_JSON_DEPTH 32                   /* nesting of arrays and objects in a body */
 #define LIMIT_FRAME_BYTES (256 * 1024)        /* one frame on the front-stage link; larger bodies go in several */
@@ -66,7 +69,14 @@
 #define LIMIT_NO_PING_MS 50                   /* what a window without _NET_WM_PING gets to read a new keyboard map */
 #define LIMIT_SELECTION_FORMATS 32            /* in which the content of a selection is kept */
 #define LIMIT_SELECTION_BYTES (8 * 1024 * 1024) /* of all of them */
-#define LIMIT_SELECTION_MS 1000               /* reading them from their owner */
+#define LIMIT_SELECTION_MS 1000               /* reading all of them from their owner */
+#define LIMIT_SELECTION_ANSWER_MS 800         /* its answer to one question, or its next piece */
+#define LIMIT_SELECTION_STALE_BYTES (32 * 1024 * 1024) /* what has been replaced and is still being fetched */
+#define LIMIT_CLIPBOARD_BYTES (5 * 1024 * 1024) /* text, HTML or PNG of a clipboard, each */
+#define LIMIT_CLIPBOARD_BASE64_BYTES ((LIMIT_CLIPBOARD_BYTES + 2) / 3 * 4) /* a PNG of it in a body */
+#define LIMIT_CLIPBOARD_MS 5000               /* reading one of them from an owner that goes on answering */
+#define LIMIT_CLIPBOARD_SIDE_PX 16384         /* a PNG of it */
+#define LIMIT_CLIPBOARD_PIXELS (32 * 1024 * 1024)
 #define LIMIT_SELECTION_REQUESTS 32           /* of other clients that are served at once */
 #define LIMIT_SELECTION_STEP_MS 5000          /* a client taking one piece of what is served */
 #define SELECTION_PIECE_BYTES (24 * 1024)     /* less than may be sent without waiting */
