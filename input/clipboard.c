@@ -23,6 +23,7 @@ static void note_owner(struct clipboard *clipboard, enum clipboard_name name, co
 
 	one->owner = event->owner;
 	one->n_changes++;
+	one->changed = event->timestamp;
 	if (event->subtype != XCB_XFIXES_SELECTION_EVENT_SET_SELECTION_OWNER) {
 		selection_desert(&one->ours);
 		selection_desert(&one->theirs);
@@ -196,7 +197,7 @@ static void choose_own(const struct clipboard *clipboard, const struct selection
 		offer->target[CLIPBOARD_TEXT] = clipboard->text[0];
 }
 
-int clipboard_ask(struct clipboard *clipboard, struct selection *reader, struct clipboard_offer *offer, struct err *e)
+int clipboard_ask(struct clipboard *clipboard, struct selection *reader, xcb_timestamp_t time, struct clipboard_offer *offer, struct err *e)
 {
 	struct selection_format targets = {0};
 	int rc;
@@ -206,30 +207,35 @@ int clipboard_ask(struct clipboard *clipboard, struct selection *reader, struct 
 		choose_own(clipboard, reader->content, offer);
 		return SELECTION_CAME;
 	}
-	if (ping_clock(clipboard->ping, e) < 0)
-		return -1;
-	rc = selection_convert(reader, reader->targets, clipboard->ping->time, SELECTION_PIECE_BYTES, util_now_ms() + LIMIT_SELECTION_ANSWER_MS,
-	                       &targets, e);
+	rc = selection_convert(reader, reader->targets, time, SELECTION_PIECE_BYTES, util_now_ms() + LIMIT_SELECTION_ANSWER_MS, &targets, e);
 	if (rc == SELECTION_CAME && targets.unit == 32)
 		choose_targets(clipboard, (const xcb_atom_t *)(const void *)targets.data, targets.len / sizeof(xcb_atom_t), offer);
 	/* Old programs have text alone and do not say so. */
-	if (rc == SELECTION_REFUSED)
+	if (rc == SELECTION_REFUSED && !reader->deserted)
 		*offer = (struct clipboard_offer){.target = {[CLIPBOARD_TEXT] = XCB_ATOM_STRING}, .guessed = true};
 	free(targets.data);
-	return rc == SELECTION_REFUSED ? SELECTION_CAME : rc;
+	return offer->guessed ? SELECTION_CAME : rc;
+}
+
+/* STRING is; what says no encoding at all is when it is no UTF-8. */
+static bool is_latin1(const struct clipboard *clipboard, const struct selection_format *format)
+{
+	bool says = format->type == clipboard->text[0] || format->target == clipboard->text[0] || format->target == clipboard->text[1] ||
+	            format->target == clipboard->text[2];
+
+	return format->type == XCB_ATOM_STRING || (!says && !util_utf8_valid(format->data, format->len));
 }
 
 /* As callers get it; NULL when it is of no use. */
-static char *clean(const struct selection_format *format, enum clipboard_kind kind, size_t *len)
+static char *clean(const struct clipboard *clipboard, const struct selection_format *format, enum clipboard_kind kind, size_t *len)
 {
-	bool is_latin1 = format->type == XCB_ATOM_STRING;
 	char *copy;
 
 	if (format->unit != 8)
 		return NULL;
 	switch (kind) {
 	case CLIPBOARD_TEXT:
-		return content_text(format->data, format->len, is_latin1, len);
+		return content_text(format->data, format->len, is_latin1(clipboard, format), len);
 	case CLIPBOARD_HTML:
 		return content_html(format->data, format->len, len);
 	case CLIPBOARD_PNG:
@@ -245,16 +251,16 @@ static char *clean(const struct selection_format *format, enum clipboard_kind ki
 	return NULL;
 }
 
-int clipboard_fetch(struct clipboard *clipboard, struct selection *reader, enum clipboard_kind kind, xcb_atom_t target, int64_t deadline_ms,
-                    char **data, size_t *len, struct err *e)
+int clipboard_fetch(struct clipboard *clipboard, struct selection *reader, enum clipboard_kind kind, xcb_atom_t target, xcb_timestamp_t time,
+                    int64_t deadline_ms, char **data, size_t *len, struct err *e)
 {
 	const struct selection_format *own = reader->owned ? selection_find(reader->content, target) : NULL;
 	struct selection_format format = {0};
 	int rc = SELECTION_CAME;
 
-	if (!own && (rc = selection_convert(reader, target, clipboard->ping->time, LIMIT_CLIPBOARD_BYTES, deadline_ms, &format, e)) != SELECTION_CAME)
+	if (!own && (rc = selection_convert(reader, target, time, LIMIT_CLIPBOARD_BYTES, deadline_ms, &format, e)) != SELECTION_CAME)
 		return rc;
-	*data = clean(own ? own : &format, kind, len);
+	*data = clean(clipboard, own ? own : &format, kind, len);
 	free(format.data);
 	if (*data && kind != CLIPBOARD_PNG && *len > LIMIT_CLIPBOARD_BYTES) {
 		free(*data);

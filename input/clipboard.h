@@ -28,6 +28,7 @@ struct clipboard_one {
 	struct co_event free;
 	xcb_window_t owner;      /* as X last told */
 	unsigned int n_changes;  /* of it */
+	xcb_timestamp_t changed; /* the server's time of the last one */
 };
 
 struct clipboard {
@@ -68,15 +69,16 @@ struct clipboard_offer {
 	bool guessed; /* it does not say what it has */
 };
 
-/* Asks the owner, who may be we, what it has; one of enum selection_answer, or -1 as xconn_reply. Between clipboard_take and _give. */
-int clipboard_ask(struct clipboard *clipboard, struct selection *reader, struct clipboard_offer *offer, struct err *e);
+/* Asks the owner, who may be we, what it has; `time` is the server's, as late as its ownership. One of enum selection_answer, or -1 as xconn_reply. Between
+ * clipboard_take and _give. */
+int clipboard_ask(struct clipboard *clipboard, struct selection *reader, xcb_timestamp_t time, struct clipboard_offer *offer, struct err *e);
 
 /*
  * Gets one kind, as callers get it: UTF-8 text without NUL, HTML without a mark of its encoding, a checked PNG. *data is malloced, the caller's. One of
  * enum selection_answer, SELECTION_REFUSED also for what is of no use; or -1 as xconn_reply. Between clipboard_take and _give.
  */
-int clipboard_fetch(struct clipboard *clipboard, struct selection *reader, enum clipboard_kind kind, xcb_atom_t target, int64_t deadline_ms,
-                    char **data, size_t *len, struct err *e);
+int clipboard_fetch(struct clipboard *clipboard, struct selection *reader, enum clipboard_kind kind, xcb_atom_t target, xcb_timestamp_t time,
+                    int64_t deadline_ms, char **data, size_t *len, struct err *e);
 
 /* Adds one kind in all the targets that programs ask for; `data` is copied. */
 void clipboard_add(const struct clipboard *clipboard, struct selection_content *content, enum clipboard_kind kind, const char *data, size_t len);

@@ -155,15 +155,15 @@ static int try_get(struct clipboard *clipboard, struct clipboard_one *one, struc
 	size_t len;
 	int rc;
 
-	if (clipboard_reader(clipboard, one, &reader, e) < 0)
+	if (ping_clock(clipboard->ping, e) < 0 || clipboard_reader(clipboard, one, &reader, e) < 0)
 		return -1;
 	if (!reader) {
 		tell(run->result, "none", &offer, kind, NULL);
 		return SELECTION_CAME;
 	}
-	rc = clipboard_ask(clipboard, reader, &offer, e);
+	rc = clipboard_ask(clipboard, reader, clipboard->ping->time, &offer, e);
 	if (rc == SELECTION_CAME && offer.target[kind]) {
-		rc = clipboard_fetch(clipboard, reader, kind, offer.target[kind], deadline_ms, &data, &len, e);
+		rc = clipboard_fetch(clipboard, reader, kind, offer.target[kind], clipboard->ping->time, deadline_ms, &data, &len, e);
 		if (rc == SELECTION_CAME)
 			value = value_of(kind, data, len);
 	}

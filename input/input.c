@@ -6,7 +6,7 @@
 #include <xkbcommon/xkbcommon-keysyms.h>
 #include <xkbcommon/xkbcommon.h>
 
-#include "input/clipboard.h"
+#include "input/carry.h"
 #include "input/drag.h"
 #include "input/focus.h"
 #include "input/keyboard.h"
@@ -27,6 +27,7 @@ struct input {
 	struct pointer pointer;
 	struct drags drags;
 	struct focus focus;
+	struct carry carry;
 };
 
 int input_create(struct input **input, struct xconn *x, const struct input_ops *ops, struct err *e)
@@ -52,9 +53,20 @@ void input_destroy(struct input *input)
 {
 	if (!input)
 		return;
+	carry_finish(&input->carry);
 	drag_finish(&input->drags);
 	keyboard_finish(&input->keyboard);
 	free(input);
+}
+
+int input_carry(struct input *input, struct xconn *untrusted, struct err *e)
+{
+	return carry_init(&input->carry, &input->keyboard.clipboard, untrusted, e);
+}
+
+void input_pause_carry(struct input *input, bool paused)
+{
+	carry_pause(&input->carry, paused);
 }
 
 void input_release(struct input *input)
@@ -154,7 +166,7 @@ static int check_type(void *home, const json_t *args, struct err *e)
 /* The chord of "keys", about to be pressed. */
 static int begin_chord(struct input *input, const json_t *args, struct chord *chord, struct err *e)
 {
-	if (chord_of(args, "keys", chord, e) < 0 || focus_settle(&input->focus, e) < 0)
+	if (chord_of(args, "keys", chord, e) < 0 || focus_settle(&input->focus, e) < 0 || carry_before_keys(&input->carry, e) < 0)
 		return -1;
 	return focus_note_chord(&input->focus, chord, e);
 }
@@ -242,7 +254,7 @@ static int run_click(struct action_run *run, struct err *e)
 	int rc;
 
 	if (place_of(input, run->args, &at, e) < 0 || pointer_settle(&input->pointer, button, at, false, e) < 0 ||
-	    hold(input, run->args, &grip, e) < 0)
+	    carry_before_press(&input->carry, button, at, e) < 0 || hold(input, run->args, &grip, e) < 0)
 		return -1;
 	note_button(input);
 	rc = pointer_click(&input->pointer, button, (int)form_int(run->args, "count", 1), at, e);
@@ -298,7 +310,8 @@ static int run_mouse_down(struct action_run *run, struct err *e)
 	unsigned int button = button_of(run->args);
 	struct pointer_point at;
 
-	if (place_of(input, run->args, &at, e) < 0 || pointer_settle(&input->pointer, button, at, true, e) < 0)
+	if (place_of(input, run->args, &at, e) < 0 || pointer_settle(&input->pointer, button, at, true, e) < 0 ||
+	    carry_before_press(&input->carry, button, at, e) < 0)
 		return -1;
 	note_button(input);
 	drag_note_press(&input->drags);
@@ -531,7 +544,7 @@ const struct action_row input_rows[] = {
 	{"type", "Types text, exactly, whatever the keyboard layout.", FORM(type_fields, NULL), check_type, run_type, ACTION_TYPES, MEMBERS(type_told),
 	 "{\"action\":\"type\",\"text\":\"Hello, world\"}", "{\"delivered\":12}"},
 	{"clipboard_set", "Puts text, HTML or a PNG on the clipboard, for every program to paste.", FORM(clipboard_set_fields, CLIPBOARD_SET_RULE),
-	 clipboard_check_set, run_clipboard_set, ACTION_WAITS | ACTION_HIDES, NO_MEMBERS, "{\"action\":\"clipboard_set\",\"text\":\"Hello, world\"}", NULL},
+	 clipboard_check_set, run_clipboard_set, ACTION_HIDES, NO_MEMBERS, "{\"action\":\"clipboard_set\",\"text\":\"Hello, world\"}", NULL},
 	{"clipboard_get", "Reads the clipboard.", FORM(clipboard_get_fields, NULL), NULL, run_clipboard_get, ACTION_WAITS, MEMBERS(clipboard_get_told),
 	 "{\"action\":\"clipboard_get\"}", "{\"owner\":\"none\",\"offered\":[],\"text\":null}"},
 	{"cursor_position", "Tells where the pointer is.", {NULL, 0, NULL}, NULL, run_cursor_position, ACTION_WAITS, MEMBERS(position_told),

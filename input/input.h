@@ -26,6 +26,12 @@ struct input_ops {
 	void *arg;
 };
 
+/* From now on what untrusted apps have copied can be pasted into trusted ones, and read: over this connection, of an untrusted client. It must
+ * outlive `input`. Errors as xconn_reply. Must run in a coroutine. */
+int input_carry(struct input *input, struct xconn *untrusted, struct err *e);
+/* While that is paused nothing is carried. */
+void input_pause_carry(struct input *input, bool paused);
+
 /* Reads the keyboard map and selects what the ping barrier needs. `x` must outlive it; `ops` is copied, NULL is none. Must run in a coroutine. */
 int input_create(struct input **input, struct xconn *x, const struct input_ops *ops, struct err *e);
 void input_destroy(struct input *input);

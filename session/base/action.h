@@ -34,7 +34,7 @@ enum action_flag {
 	ACTION_TYPES = 1 << 5, /* its text or keys go to what has the focus */
 	ACTION_WAITS = 1 << 3, /* it does nothing to the session: nobody need wait for an answer of the screen */
 	ACTION_RESIZES = 1 << 4, /* the display has the size of its width and height after it */
-	ACTION_HIDES = 1 << 6, /* of its text the journal keeps the length */
+	ACTION_HIDES = 1 << 6, /* it is for the clipboard: of its content the journal keeps the length */
 };
 
 struct action_row {

@@ -25,6 +25,7 @@ struct scan {
 	const char *why;              /* after a failure */
 	char closers[LIMIT_JSON_DEPTH]; /* of the arrays and objects that are open */
 	int depth;
+	size_t values_left;           /* that may still come */
 	size_t probe, token;          /* where the string or number that holds byte `probe` begins */
 };
 
@@ -197,6 +198,8 @@ static bool scan_value(struct scan *s, enum expect *next)
 {
 	char c = s->text[s->at];
 
+	if (s->values_left-- == 0)
+		return fail(s, s->at, "the body has more values than are allowed");
 	if (c == '{' || c == '[') {
 		if (s->depth == LIMIT_JSON_DEPTH)
 			return fail(s, s->at, "at most " NUMBER_TEXT(LIMIT_JSON_DEPTH) " arrays and objects may be nested");
@@ -282,7 +285,7 @@ static bool scan(struct scan *s)
 static size_t fault_offset(const char *text, size_t len, const json_error_t *fault)
 {
 	size_t last = fault->position > 0 ? (size_t)fault->position - 1 : 0;
-	struct scan s = {.text = text, .len = len, .probe = last, .token = last};
+	struct scan s = {.text = text, .len = len, .probe = last, .token = last, .values_left = SIZE_MAX};
 
 	(void)scan(&s);
 	return s.token < len ? s.token : len;
@@ -299,7 +302,12 @@ static const char *plain_reason(const json_error_t *fault)
 
 int json_parse(const char *text, size_t len, json_t **out, struct err *e)
 {
-	struct scan s = {.text = text, .len = len, .probe = len};
+	return json_parse_few(text, len, SIZE_MAX, out, e);
+}
+
+int json_parse_few(const char *text, size_t len, size_t max_values, json_t **out, struct err *e)
+{
+	struct scan s = {.text = text, .len = len, .probe = len, .values_left = max_values};
 	json_error_t fault;
 	json_t *value;
 

@@ -23,6 +23,9 @@
  */
 int json_parse(const char *text, size_t len, json_t **out, struct err *e);
 
+/* The same of one that has at most max_values values, for a large body: each takes many times the memory of its text. */
+int json_parse_few(const char *text, size_t len, size_t max_values, json_t **out, struct err *e);
+
 enum field_type {
 	FIELD_INT,     /* a number without a fraction within min..max */
 	FIELD_NUMBER,  /* a finite number within min..max */

@@ -75,6 +75,9 @@
 #define LIMIT_CLIPBOARD_BYTES (5 * 1024 * 1024) /* text, HTML or PNG of a clipboard, each */
 #define LIMIT_CLIPBOARD_BASE64_BYTES ((LIMIT_CLIPBOARD_BYTES + 2) / 3 * 4) /* a PNG of it in a body */
 #define LIMIT_CLIPBOARD_MS 5000               /* reading one of them from an owner that goes on answering */
+#define LIMIT_CARRY_MS 1000                   /* carrying one from an untrusted app to trusted ones */
+#define LIMIT_CARRY_EVERY_MS 100              /* and the next one not before */
+#define LIMIT_CARRY_HURRY_MS 10000            /* keys do not wait for a carry for so long after an owner that did not answer */
 #define LIMIT_CLIPBOARD_SIDE_PX 16384         /* a PNG of it */
 #define LIMIT_CLIPBOARD_PIXELS (32 * 1024 * 1024)
 #define LIMIT_SELECTION_REQUESTS 32           /* of other clients that are served at once */

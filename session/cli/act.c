@@ -29,7 +29,7 @@ static int read_actions(const struct args *args, json_t **out, struct err *e)
 		return err_set(e, ERR_BAD_REQUEST, NULL, "give the actions as one argument, or as -f FILE");
 	if (!file && strcmp(args->words[1], "-") != 0)
 		return json_parse(args->words[1], strlen(args->words[1]), out, e);
-	if (cli_read_file(file ? file : "-", LIMIT_BODY_BYTES, &text, &len, e))
+	if (cli_read_file(file ? file : "-", LIMIT_ACT_BODY_BYTES, &text, &len, e))
 		return -1;
 	return json_parse(text, len, out, e);
 }

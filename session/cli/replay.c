@@ -68,7 +68,7 @@ static int read_texts(const struct args *args, const char *option, json_t *texts
 		const char *file;
 		size_t len;
 
-		if (cli_read_pair(pair, option, &place, &file, e) < 0 || cli_read_file(file, LIMIT_BODY_BYTES, &text, &len, e) < 0)
+		if (cli_read_pair(pair, option, &place, &file, e) < 0 || cli_read_file(file, LIMIT_ACT_BODY_BYTES, &text, &len, e) < 0)
 			return -1;
 		if (json_object_set_new(texts, place, json_stringn(text, len)) < 0)
 			return err_set(e, ERR_BAD_REQUEST, NULL, "what is in %s is not UTF-8", file);

@@ -65,8 +65,8 @@ static json_t *errors_document(void)
 
 static json_t *limits_document(const struct front *front)
 {
-	return json_pack("{s:I, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i}", "sessions",
-	                 (json_int_t)front->sessions.max_live, "body_bytes", LIMIT_BODY_BYTES, "json_depth", LIMIT_JSON_DEPTH, "actions", LIMIT_ACTIONS, "text_chars",
+	return json_pack("{s:I, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i}", "sessions",
+	                 (json_int_t)front->sessions.max_live, "body_bytes", LIMIT_BODY_BYTES, "act_body_bytes", LIMIT_ACT_BODY_BYTES, "json_depth", LIMIT_JSON_DEPTH, "actions", LIMIT_ACTIONS, "text_chars",
 	                 LIMIT_TEXT_CHARS, "waiting_calls", LIMIT_WAITING_CALLS, "call_ms", LIMIT_CALL_MS, "request_ms", LIMIT_REQUEST_MS,
 	                 "side_min_px", LIMIT_SIDE_MIN_PX, "side_max_px", LIMIT_SIDE_MAX_PX, "picture_bytes", LIMIT_PICTURE_BYTES,
 	                 "picture_inline_bytes", LIMIT_PICTURE_INLINE_BYTES, "picture_usual_bytes", LIMIT_PICTURE_USUAL_BYTES,

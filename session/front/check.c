@@ -108,7 +108,9 @@ static int check_query(const struct request *request, struct err *e)
 
 size_t check_body_limit(const struct request *request)
 {
-	return request->route->flags & ROUTE_PUBLIC ? LIMIT_PUBLIC_BODY_BYTES : LIMIT_BODY_BYTES;
+	if (request->route->flags & ROUTE_PUBLIC)
+		return LIMIT_PUBLIC_BODY_BYTES;
+	return request->route->flags & ROUTE_LARGE ? LIMIT_ACT_BODY_BYTES : LIMIT_BODY_BYTES;
 }
 
 /* A key that would not be honoured is refused, unless the request may be repeated as it is. */

@@ -38,7 +38,7 @@ const struct route routes[] = {
 	{"PATCH", "/v1/sessions/{id}", ROUTE_WAITS | ROUTE_BODY, MAKER, api_change, &op_change, "changes the size of its display, its labels, ttl_s and idle_s"},
 	{"DELETE", "/v1/sessions/{id}", ROUTE_WAITS, AGENT | CONTROLLER | MAKER, api_delete, &op_delete,
 	 "ends it; answers when its last process is gone"},
-	{"POST", "/v1/sessions/{id}/act", ROUTE_WAITS | ROUTE_BODY | ROUTE_KEY, AGENT | MAKER, api_act, &op_act, "runs a list of actions"},
+	{"POST", "/v1/sessions/{id}/act", ROUTE_WAITS | ROUTE_BODY | ROUTE_KEY | ROUTE_LARGE, AGENT | MAKER, api_act, &op_act, "runs a list of actions"},
 	{"POST", "/v1/sessions/{id}/computer", ROUTE_WAITS | ROUTE_BODY | ROUTE_KEY, AGENT | MAKER, api_computer, &op_computer,
 	 "runs what a model of another vendor sends, and answers in its form"},
 	{"POST", "/v1/sessions/{id}/cancel", ROUTE_WAITS | ROUTE_REPEATABLE, AGENT | MAKER, api_cancel, &op_cancel, "stops the actions that run"},

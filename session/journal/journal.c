@@ -211,12 +211,14 @@ static void hide_keys(json_t *action, const char *why)
 
 static void hide_typed(json_t *action, enum journal_text text)
 {
-	static const char *const reasons[] = {NULL, NULL, "password", "unknown"};
+	static const char *const reasons[] = {NULL, NULL, "password", "clipboard", "unknown"};
 	const char *why = reasons[text];
 
 	if (text == JOURNAL_TEXT_KEPT)
 		return;
 	hide_text(action, "text", why);
+	hide_text(action, "html", why);
+	hide_text(action, "png", why);
 	if (why)
 		hide_keys(action, why);
 }

@@ -53,12 +53,13 @@ enum journal_text {
 	JOURNAL_TEXT_KEPT,
 	JOURNAL_TEXT_HIDDEN,   /* its length alone: the session's spec, or the reader, wants it so */
 	JOURNAL_TEXT_PASSWORD, /* it went into a password field; keys are left out as well */
+	JOURNAL_TEXT_CLIPBOARD, /* it is for a clipboard, as HTML and pictures are */
 	JOURNAL_TEXT_UNKNOWN,  /* nobody knows whether it did; keys are left out as well */
 };
 
 /*
  * An action as the journal keeps it: without values of the environment (names stay), with the length in place of standard input and of what a node is set to, and
- * of typed text unless it is kept: {"bytes":8}, and {"bytes":8,"why":"password"} or "unknown". The caller's reference.
+ * of typed text unless it is kept: {"bytes":8}, and {"bytes":8,"why":"password"}, "clipboard" or "unknown". The caller's reference.
  */
 json_t *journal_action(const json_t *action, enum journal_text text);
 

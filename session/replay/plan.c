@@ -89,6 +89,7 @@ static int refuse_text(const json_t *hidden, const char *place, struct err *e)
 	} rows[] = {
 		{"password", "into a password field, which journals never keep", ""},
 		{"node", "into a node, which journals never keep", ""},
+		{"clipboard", "into the clipboard, which journals never keep (of a PNG: in Base64)", ""},
 		{"unknown", "where it is not known whether it was a password",
 		 ", or record it again in a session with \"record\": {\"text\": \"always\"}"},
 		{"", "that were not recorded", ", or record it again in a session with \"record\": {\"text\": \"plain\"}"},
@@ -125,7 +126,8 @@ static int fill_action(json_t *action, const struct plan_given *given, size_t ca
 	json_t *input = json_object_get(given->stdins, place);
 
 	if (fill_typed(action, "text", given, place, e) < 0 || fill_typed(action, "keys", given, place, e) < 0 ||
-	    fill_typed(action, "value", given, place, e) < 0)
+	    fill_typed(action, "value", given, place, e) < 0 || fill_typed(action, "html", given, place, e) < 0 ||
+	    fill_typed(action, "png", given, place, e) < 0)
 		return -1;
 	if (is_hidden(action, "stdin") && !input)
 		return err_set(e, ERR_BAD_REQUEST, NULL, "call %zu gave a command %jd bytes of input, and journals do not keep input: give it with --stdin %s=FILE",

@@ -279,7 +279,7 @@ int batch_read(struct batch *batch, const char *body, size_t len, const struct a
 	size_t before = faults->n;
 	json_t *value;
 
-	if (json_parse(body, len, &value, faults_next(faults)) < 0)
+	if (json_parse_few(body, len, LIMIT_ACT_VALUES, &value, faults_next(faults)) < 0)
 		return -1;
 	faults->n = before;
 	return batch_take(batch, value, sets, n_sets, place, faults);

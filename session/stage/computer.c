@@ -204,7 +204,7 @@ static int begin(const struct call *call, struct computer *computer, struct err 
 {
 	const json_t *name = json_object_get(call->query, "dialect");
 
-	if (json_parse(call->body ? call->body : "", call->body_len, &computer->body, e) < 0)
+	if (json_parse_few(call->body ? call->body : "", call->body_len, LIMIT_ACT_VALUES, &computer->body, e) < 0)
 		return -1;
 	computer->dialect = dialect_find(json_string_value(name), computer->body, e);
 	return computer->dialect ? computer->dialect->ask(computer->dialect, computer->body, &computer->place, &computer->act, e) : -1;

@@ -33,6 +33,7 @@ struct connections {
 	struct loop_source *source; /* NULL while there are as many connections as are allowed */
 	struct connection *list;
 	size_t n;
+	size_t body_bytes; /* of all calls */
 	struct connections_ops ops;
 };
 
@@ -42,6 +43,8 @@ static void call_free(struct call *call)
 {
 	json_decref(call->envelope);
 	json_decref(call->counts);
+	if (call->in_all)
+		*call->in_all -= call->body_len;
 	free(call->body);
 	free(call);
 }
@@ -125,13 +128,18 @@ static struct call *read_call(const void *text, size_t len)
 	return call;
 }
 
+/* Drops the body when all of them together are too much. */
 static int take_data(struct call *call, const void *data, size_t len)
 {
-	if (call->body_len + len > LIMIT_BODY_BYTES)
+	if (call->body_len + len > LIMIT_ACT_BODY_BYTES)
 		return -1;
+	call->too_much |= *call->in_all + len > LIMIT_ACT_BODIES_BYTES;
+	if (call->too_much)
+		return 0;
 	call->body = util_realloc(call->body, call->body_len + len + 1);
 	memcpy(call->body + call->body_len, data, len);
 	call->body_len += len;
+	*call->in_all += len;
 	return 0;
 }
 
@@ -150,6 +158,15 @@ static int take_taken(struct call *call, const void *data, size_t len)
 	return 0;
 }
 
+static void refuse_body(struct call *call)
+{
+	struct err e;
+
+	(void)err_set(&e, ERR_BUSY, NULL, "the calls of this session that run or wait have %d MiB of bodies already", LIMIT_ACT_BODIES_BYTES / (1024 * 1024));
+	call_refuse(call, &e);
+	call_finish(call);
+}
+
 /* A refusal of a frame closes the connection: the front knows the form. */
 static int on_frame(void *arg, uint16_t kind, uint16_t flags, const void *data, size_t len)
 {
@@ -162,11 +179,16 @@ static int on_frame(void *arg, uint16_t kind, uint16_t flags, const void *data, 
 		if (!connection->call)
 			return -1;
 		connection->call->connection = connection;
+		connection->call->in_all = &connection->all->body_bytes;
 	} else if (kind != LINK_DATA || !connection->receiving || take_data(connection->call, data, len) < 0) {
 		return -1;
 	}
 	connection->receiving = flags & LINK_MORE;
-	if (!connection->receiving)
+	if (connection->receiving)
+		return 0;
+	if (connection->call->too_much)
+		refuse_body(connection->call);
+	else
 		connection->all->ops.call(connection->all->ops.arg, connection->call);
 	return 0;
 }

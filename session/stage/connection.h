@@ -34,6 +34,8 @@ struct call {
 	const json_t *query; /* object of strings, or NULL */
 	char *body;
 	size_t body_len;
+	size_t *in_all;      /* bytes of the bodies of all calls, this one's among them */
+	bool too_much;       /* there was no room for its body */
 	struct co *co;       /* what works on it: cancelled when the caller leaves */
 	bool tells;          /* whoever called wants to know how far it is */
 	bool runs_on;        /* but not then: whoever has a key comes back for the answer */

@@ -121,7 +121,7 @@ static int64_t time_limit_ms(const struct call *call)
 {
 	json_auto_t *body = NULL;
 
-	if (json_parse(call->body, call->body_len, &body, NULL) < 0)
+	if (json_parse_few(call->body, call->body_len, LIMIT_ACT_VALUES, &body, NULL) < 0)
 		return LIMIT_CALL_DEFAULT_MS;
 	return MIN(form_int(body, "timeout_ms", LIMIT_CALL_DEFAULT_MS), LIMIT_CALL_MS); /* it may not be checked yet */
 }

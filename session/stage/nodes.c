@@ -171,6 +171,8 @@ enum journal_text nodes_judge(struct stage *stage, const struct batch_step *step
 	const json_t *text = json_object_get(step->args, "text");
 	struct err ignored;
 
+	if (step->row->flags & ACTION_HIDES)
+		return JOURNAL_TEXT_CLIPBOARD;
 	/* Where nothing can be asked, text is kept as the spec wants it. */
 	if (!(step->row->flags & ACTION_TYPES) || !is_on(stage))
 		return stage->text == STAGE_TEXT_NONE ? JOURNAL_TEXT_HIDDEN : JOURNAL_TEXT_KEPT;

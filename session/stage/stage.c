@@ -280,7 +280,8 @@ static int open_parts(struct stage *stage, struct err *e)
 
 	if (open_display(stage, deadline_ms, e) < 0 || open_untrusted(stage, e) < 0 ||
 	    display_create(&stage->display, &stage->x, stage->ends.maximum, stage->native, e) < 0 ||
-	    display_wait_ready(stage->display, deadline_ms, e) < 0 || input_create(&stage->input, &stage->x, &input_ops, e) < 0)
+	    display_wait_ready(stage->display, deadline_ms, e) < 0 || input_create(&stage->input, &stage->x, &input_ops, e) < 0 ||
+	    input_carry(stage->input, &stage->x_untrusted, e) < 0)
 		return -1;
 	if (apps_create(&stage->apps, &stage->x, steal_fd(&stage->ends.init_fd), steal_fd(&stage->ends.proc_fd), stage->ends.apps_pid,
 	                stage->image, json_object_get(stage->spec, "env"), stage->untrusted_cookie, &ops, e) < 0)
