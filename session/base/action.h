@@ -31,10 +31,10 @@ enum action_flag {
 	ACTION_AIMS = 1 << 0,  /* it goes to a place that the caller saw: x and y, the ends of path, or where the pointer is */
 	ACTION_MOVES = 1 << 1, /* it does nothing but move the pointer */
 	ACTION_LOOKS = 1 << 2, /* it does nothing but take a picture; the result has its "frame" */
-	ACTION_TYPES = 1 << 5, /* its text or keys go to what has the focus */
 	ACTION_WAITS = 1 << 3, /* it does nothing to the session: nobody need wait for an answer of the screen */
 	ACTION_RESIZES = 1 << 4, /* the display has the size of its width and height after it */
 	ACTION_HIDES = 1 << 6, /* it is for the clipboard: of its content the journal keeps the length */
+	ACTION_TYPES = 1 << 5, /* its text or keys go to what has the focus */
 };
 
 struct action_row {

@@ -122,7 +122,7 @@
 #define LIMIT_LINGER_MS 2000                  /* from our end of a connection to the peer's */
 #define LIMIT_HELD_BYTES (128 * 1024 * 1024)  /* bodies and replies of all connections, in the front's memory */
 #define LIMIT_HEAD_BYTES (32 * 1024)          /* request line and header fields */
-#define LIMIT_DRAIN_BYTES (8 * 1024 * 1024)   /* of a body that is refused, read so that the client gets to see why */
+#define LIMIT_DRAIN_BYTES (24 * 1024 * 1024)  /* of a body that is refused, read so that the client gets to see why */
 #define LIMIT_QUERY_PARAMETERS 16
 #define LIMIT_QUERY_SPLIT 128                 /* of them; a target with more is refused before libmicrohttpd takes it apart */
 #define LIMIT_STAGE_LINKS 48                  /* connections of the front to one stage: waiting calls and looks, beside LIMIT_STREAMS */

@@ -159,10 +159,43 @@ static void test_large_body(void **state)
 
 	(void)signal(SIGPIPE, SIG_IGN);
 	rig_send_frame(fd, LINK_CALL, LINK_MORE, envelope, strlen(envelope));
-	for (int i = 0; i < 4; i++)
+	for (size_t i = 0; i < LIMIT_ACT_BODY_BYTES / LIMIT_FRAME_BYTES; i++)
 		rig_send_frame(fd, LINK_DATA, LINK_MORE, piece, LIMIT_FRAME_BYTES);
 	rig_send_frame(fd, LINK_DATA, LINK_MORE, piece, 1);
 	assert_true(is_closed(fd));
+}
+
+/* Of all calls together there is so much and no more: the next one is told to come later, and can when another has gone. */
+static void test_large_bodies(void **state)
+{
+	auto_free char *piece = util_zalloc(LIMIT_FRAME_BYTES);
+	auto_fd last = rig_open(*state);
+	const char envelope[] = "{\"call\":\"act\",\"role\":\"agent\",\"request_id\":\"r1\"}";
+	int full[LIMIT_ACT_BODIES_BYTES / LIMIT_ACT_BODY_BYTES];
+
+	for (size_t i = 0; i < ARRAY_LEN(full); i++) {
+		full[i] = rig_connect(*state);
+		rig_send_frame(full[i], LINK_CALL, LINK_MORE, envelope, strlen(envelope));
+		for (size_t sent = 0; sent < LIMIT_ACT_BODY_BYTES; sent += LIMIT_FRAME_BYTES)
+			rig_send_frame(full[i], LINK_DATA, LINK_MORE, piece, LIMIT_FRAME_BYTES);
+	}
+	/* The last pieces may still be on their way. */
+	for (int status = 200; status != 429;) {
+		struct rig_reply reply = rig_call(last, "act", "agent", "{\"actions\":[]}");
+
+		status = reply.status;
+		rig_free_reply(&reply);
+	}
+	rig_expect_code(last, 429, "busy", "act", "agent", "{\"actions\":[]}");
+	(void)close(full[0]);
+	for (int status = 429; status != 200;) {
+		struct rig_reply reply = rig_call(last, "act", "agent", "{\"actions\":[]}");
+
+		status = reply.status;
+		rig_free_reply(&reply);
+	}
+	for (size_t i = 1; i < ARRAY_LEN(full); i++)
+		(void)close(full[i]);
 }
 
 static void test_picture(void **state)
@@ -346,6 +379,7 @@ int main(void)
 		TEST(test_roles),
 		TEST(test_broken_frames),
 		TEST(test_large_body),
+		TEST(test_large_bodies),
 		TEST(test_picture),
 		TEST(test_act_and_look),
 		TEST(test_nothing_happens_when_refused),
