@@ -225,7 +225,7 @@ static void own_time_limit(void **state)
 
 	exec_json(&call, *state, "{\"argv\":[\"sh\",\"-c\",\"echo begun; sleep 60 & sleep 60\"],\"timeout_ms\":200}");
 	assert_int_equal(call.rc, 0);
-	assert_in_range(call.took_ms, 200, 3000);
+	assert_in_range(call.took_ms, 200, PATIENCE_MS);
 	assert_string_equal(text_of(&call, "stdout"), "begun\n");
 	assert_true(json_is_true(json_object_get(call.result, "timed_out")));
 	assert_true(json_is_null(json_object_get(call.result, "exit_code")));
@@ -238,7 +238,7 @@ static void time_limit_of_the_call(void **state)
 	struct call call;
 
 	begin(&call, *state, "{\"argv\":[\"sh\",\"-c\",\"echo begun; sleep 60\"]}");
-	call.limit_ms = 200;
+	call.limit_ms = 2000; /* a busy machine needs a while until the shell has said it */
 	finish(&call);
 	assert_int_equal(call.rc, -1);
 	assert_int_equal(call.e.code, ERR_TIMEOUT);
@@ -260,34 +260,45 @@ static void cancel(void **state)
 	finish(&call);
 	assert_int_equal(call.rc, -1);
 	assert_int_equal(call.e.code, ERR_CANCELLED);
-	assert_in_range(call.took_ms, 200, 1000);
 	discard(&call);
 }
 
-/* Cancelled before init has answered: the program is killed as soon as it runs. */
+/* Cancelled before init has answered: the call ends when the program has. */
 static void cancel_at_once(void **state)
 {
 	struct world *world = *state;
 	struct call call;
+	bool was_done;
 
+	assert_int_equal(kill(world->jail.pid, SIGSTOP), 0);
 	begin(&call, world, "{\"argv\":[\"sleep\",\"60\"]}");
 	loop_turn(world->loop, 0);
 	co_cancel(call.co);
+	for (int i = 0; i < 5; i++)
+		loop_turn(world->loop, 0);
+	was_done = call.done;
+	assert_int_equal(kill(world->jail.pid, SIGCONT), 0);
+	assert_false(was_done);
 	finish(&call);
 	assert_int_equal(call.e.code, ERR_CANCELLED);
 	discard(&call);
+	auto_free char *path = util_printf("/proc/%d/task/%d/children", world->jail.pid, world->jail.pid);
+	auto_fd fd = open(path, O_RDONLY | O_CLOEXEC);
+	auto_free char *children = NULL;
+
+	assert_true(util_read_file(fd, 1000, &children) >= 0);
+	assert_string_equal(children, "");
 	expect(world, "{\"argv\":[\"true\"]}", "", "", 0);
-	expect(world, "{\"argv\":[\"sh\",\"-c\",\"ps --ppid $PPID -o args= | grep -c ^sleep\"]}", "0\n", "", 1);
 }
 
 static void a_child_that_keeps_the_pipes(void **state)
 {
 	struct call call;
 
-	exec_json(&call, *state, "{\"argv\":[\"sh\",\"-c\",\"sleep 3 & echo done\"]}");
+	exec_json(&call, *state, "{\"argv\":[\"sh\",\"-c\",\"sleep 40 & echo done\"]}");
 	assert_int_equal(call.rc, 0);
 	assert_string_equal(text_of(&call, "stdout"), "done\n");
-	assert_in_range(call.took_ms, 0, 2000);
+	assert_in_range(call.took_ms, 0, PATIENCE_MS);
 	discard(&call);
 }
 
@@ -513,7 +524,7 @@ static void silent_init(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(calls); i++) {
 		finish(&calls[i]);
 		assert_int_equal(calls[i].e.code, ERR_TIMEOUT);
-		assert_in_range(calls[i].took_ms, 300, 3000);
+		assert_in_range(calls[i].took_ms, 300, LIMIT_KILL_MS + PATIENCE_MS);
 		discard(&calls[i]);
 	}
 	end_fake_world(&world, end);
