@@ -128,7 +128,7 @@ static int set_up(void **state)
 
 static const struct action_row click = {.name = "click", .flags = ACTION_AIMS}, move = {.name = "move", .flags = ACTION_AIMS | ACTION_MOVES},
                                type = {.name = "type", .flags = ACTION_TYPES}, wait = {.name = "wait", .flags = ACTION_WAITS};
-static const struct batch batch = {.space = {1280, 720}};
+static const struct batch batch = {.place.space = {1280, 720}};
 
 static struct batch_step step_of(const struct action_row *row, const char *args)
 {
