@@ -89,13 +89,23 @@ static int make_hello(struct warden *warden, uint32_t request_ms, struct err *e)
 	return token_hash(console_code, hello->code_sha256, e);
 }
 
+/* The jails get copies of the tools. */
+static int share_tools(const struct warden *warden, int tools[N_STATE_TOOLS], struct err *e)
+{
+	int rc = state_mount_share(&warden->state, tools, e);
+
+	for (int i = 0; i < N_STATE_TOOLS; i++)
+		util_close_fd(&tools[i]);
+	return rc;
+}
+
 /* Everything up to the loop, in an order in which the cheap refusals come first and nothing is left half made. */
 static int set_up(struct warden *warden, const struct options *options, struct err *e)
 {
-	auto_fd launch = -1;
+	int tools[N_STATE_TOOLS];
 	char groups[600], cgroup2[600];
 
-	if (prepare_ceilings(&warden->ceilings, options->ceilings, e) < 0 || prepare_programs(warden->programs, &launch, e) < 0 ||
+	if (prepare_ceilings(&warden->ceilings, options->ceilings, e) < 0 || prepare_programs(warden->programs, tools, e) < 0 ||
 	    take_config(warden, options, e) < 0)
 		return -1;
 	if (options->wish == OPTIONS_CHECK_CONFIG)
@@ -103,12 +113,12 @@ static int set_up(struct warden *warden, const struct options *options, struct e
 	if (notify_open(&manager, e) < 0 || state_open(&warden->state, options->state, e) < 0 || find_images(warden, options->images, e) < 0 ||
 	    make_hello(warden, options->request_ms, e) < 0 || serve_open(&warden->serve, options, e) < 0)
 		return -1;
-	warden->has_launcher = launch >= 0;
+	warden->has_tools = tools[STATE_TOOL_LAUNCH] >= 0 || tools[STATE_TOOL_ACCESS] >= 0;
 	(void)state_path(&warden->state, warden->build, sizeof(warden->build), "build", "");
 	(void)state_path(&warden->state, groups, sizeof(groups), "groups", "");
 	(void)state_path(&warden->state, cgroup2, sizeof(cgroup2), "cgroup2", "");
 	if (settle_mounts(e) < 0 || cgroup_create(&warden->cgroups, warden->state.name, groups, cgroup2, e) < 0 ||
-	    state_prepare(&warden->state, warden_uid(warden, 0, SLOT_FRONT), e) < 0 || state_mount_share(&warden->state, launch, e) < 0 ||
+	    state_prepare(&warden->state, warden_uid(warden, 0, SLOT_FRONT), e) < 0 || share_tools(warden, tools, e) < 0 ||
 	    prepare_filters(warden->filters, e) < 0)
 		return -1;
 	return settle_rights(e);

@@ -181,7 +181,7 @@ int parts_start_apps(struct session *session, const struct child_ops *ops, struc
 	struct warden *warden = session->warden;
 	char image[700], x11[600], bin[600], name[] = "glovebox-init", path[] = "PATH=/usr/local/bin:/usr/bin:/bin";
 	struct apps_jail jail = {.place = warden->build, .image_root = image, .x11 = x11_path(session, x11, sizeof(x11)),
-	                         .bin = warden->has_launcher ? state_path(&warden->state, bin, sizeof(bin), "share/bin", "") : NULL,
+	                         .bin = warden->has_tools ? state_path(&warden->state, bin, sizeof(bin), "share/bin", "") : NULL,
 	                         .uid = warden_uid(warden, session->slot, SLOT_APPS), .cookie = session->cookie,
 	                         .disk_mb = session->spec.disk_mb, .shm_mb = session->spec.memory_mb / 4,
 	                         .deny_filter = warden->filters[FILTER_APP_DENY], .base_group = -1};

@@ -49,7 +49,7 @@ int prepare_ceilings(struct ceilings *ceilings, const char *file, struct err *e)
 	return 0;
 }
 
-int prepare_programs(int programs[N_PROGRAMS], int *launch, struct err *e)
+int prepare_programs(int programs[N_PROGRAMS], int tools[N_STATE_TOOLS], struct err *e)
 {
 	char self[PATH_MAX];
 	ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
@@ -65,7 +65,8 @@ int prepare_programs(int programs[N_PROGRAMS], int *launch, struct err *e)
 		if (programs[i] < 0)
 			return err_sys(e, "%s/%s", self, PROGRAM_FILES[i]);
 	}
-	*launch = openat(dir, "glovebox-launch", O_RDONLY | O_CLOEXEC);
+	for (int i = 0; i < N_STATE_TOOLS; i++)
+		tools[i] = openat(dir, STATE_TOOL_FILES[i], O_RDONLY | O_CLOEXEC);
 	return 0;
 }
 

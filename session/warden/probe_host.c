@@ -36,14 +36,20 @@ static bool look_uids(struct probe_host *host, unsigned long arg, char *value, s
 
 static bool look_programs(struct probe_host *host, unsigned long arg, char *value, size_t size)
 {
-	int programs[N_PROGRAMS], launch = -1;
+	int programs[N_PROGRAMS], tools[N_STATE_TOOLS], n = 0;
+	char missing[80] = "";
 	struct err e = {0};
 
 	(void)host, (void)arg;
-	if (prepare_programs(programs, &launch, &e) < 0)
+	if (prepare_programs(programs, tools, &e) < 0)
 		return probe_say_error(value, size, &e);
-	(void)snprintf(value, size, "%d, beside this one%s", N_PROGRAMS + (launch >= 0), launch >= 0 ? "" : "; no glovebox-launch");
-	return launch >= 0;
+	for (int i = 0; i < N_STATE_TOOLS; i++)
+		if (tools[i] >= 0)
+			n++;
+		else
+			err_list(missing, sizeof(missing), ", no ", STATE_TOOL_FILES[i]);
+	(void)snprintf(value, size, "%d, beside this one%s%s", N_PROGRAMS + n, missing[0] ? "; no " : "", missing);
+	return n == N_STATE_TOOLS;
 }
 
 static bool look_rights(struct probe_host *host, unsigned long arg, char *value, size_t size)

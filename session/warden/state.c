@@ -162,7 +162,9 @@ static int copy_program(int program, const char *path, struct err *e)
 	return n < 0 ? err_sys(e, "copying a program for the jails") : 0;
 }
 
-int state_mount_share(const struct state *state, int launch, struct err *e)
+const char *const STATE_TOOL_FILES[N_STATE_TOOLS] = {[STATE_TOOL_LAUNCH] = "glovebox-launch", [STATE_TOOL_ACCESS] = "glovebox-access"};
+
+int state_mount_share(const struct state *state, const int tools[N_STATE_TOOLS], struct err *e)
 {
 	char path[600];
 
@@ -171,7 +173,10 @@ int state_mount_share(const struct state *state, int launch, struct err *e)
 	if (mkdir(state_path(state, path, sizeof(path), "share/x11", ""), 0755) < 0 || chmod(path, 0755) < 0 ||
 	    mkdir(state_path(state, path, sizeof(path), "share/bin", ""), 0755) < 0 || chmod(path, 0755) < 0)
 		return err_sys(e, "making %s", path);
-	return launch < 0 ? 0 : copy_program(launch, state_path(state, path, sizeof(path), "share/bin", "glovebox-launch"), e);
+	for (int i = 0; i < N_STATE_TOOLS; i++)
+		if (tools[i] >= 0 && copy_program(tools[i], state_path(state, path, sizeof(path), "share/bin", STATE_TOOL_FILES[i]), e) < 0)
+			return -1;
+	return 0;
 }
 
 /* Binds a socket to a name in a folder, whose own path may be longer than an address holds. */

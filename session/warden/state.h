@@ -36,8 +36,12 @@ int state_open(struct state *state, const char *dir, struct err *e);
 /* Makes what lies in the folder for a front with this uid, and clears what a former life left: run/, journals without an owner. */
 int state_prepare(struct state *state, uid_t front, struct err *e);
 
-/* Mounts the tmpfs on share/ in the calling process's mount namespace and puts the program, if given (else -1), in its bin/. */
-int state_mount_share(const struct state *state, int launch, struct err *e);
+/* Programs of ours that the app jails have. */
+enum state_tool { STATE_TOOL_LAUNCH, STATE_TOOL_ACCESS, N_STATE_TOOLS };
+extern const char *const STATE_TOOL_FILES[N_STATE_TOOLS];
+
+/* Mounts the tmpfs on share/ in the calling process's mount namespace and puts the programs that are given (not -1) in its bin/. */
+int state_mount_share(const struct state *state, const int tools[N_STATE_TOOLS], struct err *e);
 
 void state_close(struct state *state);
 

@@ -31,7 +31,7 @@ struct warden {
 	struct cgroups *cgroups;
 	int programs[N_PROGRAMS];
 	int filters[N_FILTERS];
-	bool has_launcher;          /* share/bin holds glovebox-launch */
+	bool has_tools;             /* share/bin holds programs for the app jails */
 	char images[512];           /* the folder of images, without links */
 	char build[600];            /* an empty folder where children build their roots */
 	char log_env[WARDEN_LOG_ENV][32]; /* "GLOVEBOX_LOG=…", "GLOVEBOX_LOG_FORMAT=…" for children, as far as they are set */

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What glovebox-access knows: its buses, the apps on the accessibility bus, the numbers of nodes, what has the focus. Each file below
+ * answers one kind of question. One thread; each question runs in a coroutine of its own.
+ */
+#ifndef ACCESS_DESK_H
+#define ACCESS_DESK_H
+
+#include <sys/types.h>
+
+#include "apps/access/atspi.h"
+
+struct desk {
+	struct loop *loop;
+	struct bus session, a11y;
+	struct nodes *nodes;
+	struct app *apps;
+	size_t n_asks; /* questions that run: while there are any, no app is freed */
+	pid_t launcher; /* of the accessibility bus, or 0 */
+	bool ready;
+	struct co_event changed; /* something of the buses has */
+	char address[ACCESS_ADDRESS_BYTES + 1]; /* of the accessibility bus */
+	/* The focus. */
+	struct access_target active; /* what has the keys; window 0: nothing */
+	struct access_told told;     /* as it was last told */
+	bool looks, look_again;      /* a coroutine asks for it; it is to ask once more */
+	struct loop_timer *tick;
+};
+
+/* An answer, to the stage. */
+void desk_tell(const struct access_record *record);
+void desk_fail(uint32_t question, enum access_fault fault, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+/* apps.c: the apps of a process, or all (pid 0): at most LIMIT_ACCESS_APPS into list; returns how many. Asks the registry if none is known. */
+size_t desk_apps(struct desk *desk, int pid, int64_t deadline_ms, struct app *list[LIMIT_ACCESS_APPS]);
+/* The app with this unique name, or NULL. */
+struct app *desk_app(struct desk *desk, const char *name);
+/* It left the bus. */
+void desk_app_gone(struct desk *desk, const char *name);
+/* Frees those that are gone, when no question runs. */
+void desk_sweep(struct desk *desk, bool all);
+
+/*
+ * apps.c: the top node of the app that the X window is of, into *out; by its title and place. False: none fits.
+ */
+bool desk_frame(struct desk *desk, struct app *app, const struct access_target *target, int64_t deadline_ms, struct seen *out);
+
+/* apps.c: the node as it is told, without text and actions. */
+void desk_item(struct desk *desk, const struct seen *seen, const struct access_target *target, struct access_item *out);
+bool desk_is_password(const struct seen *seen);
+bool desk_is_document(uint32_t role);
+
+/* walk.c: answers ACCESS_TREE. */
+void walk_run(struct desk *desk, const struct access_record *ask);
+
+/* find.c: answers ACCESS_AT. */
+void find_run(struct desk *desk, const struct access_record *ask);
+/* Below `from`: the deepest node for which `fits` says yes, through those for which `leads` says yes; level by level. */
+struct find {
+	bool (*leads)(const struct find *find, const struct seen *seen);
+	bool (*fits)(const struct find *find, const struct seen *seen);
+	int x, y;
+};
+bool find_below(struct desk *desk, const struct find *find, const struct seen *from, int64_t deadline_ms, struct seen *out);
+
+/* focus.c: answers ACCESS_FOCUS (ask NULL: tells it if it has changed). */
+void focus_run(struct desk *desk, const struct access_record *ask);
+/* A signal of an app: what has the focus is asked again when that is the app that has the keys. */
+void focus_event(struct desk *desk, struct app *app, const char *path, bool gained);
+void focus_again(struct desk *desk);
+
+/* change.c: answer ACCESS_PRESS and ACCESS_SET. */
+void change_press(struct desk *desk, const struct access_record *ask);
+void change_set(struct desk *desk, const struct access_record *ask);
+
+/* tty.c: is there a terminal of a program that descends from the process, and does one of them ask for a password? */
+void tty_look(int pid, bool *terminal, bool *prompt);
+
+/* service.c: brings up the accessibility bus and keeps it up; never returns. Runs in a coroutine. */
+void service_run(void *desk);
+
+#endif

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The node at a point. The app is asked; what it says is checked, since GTK 3 names nodes of hidden tabs. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/param.h>
+
+#include "apps/access/desk.h"
+#include "session/base/util.h"
+
+#define AT_MS 1500
+#define STEPS 32      /* down, by asking each for the one below it */
+#define CLIMB 4       /* up, from a node without a name to one that has one */
+#define SHORT_CLIMB 2 /* from a text to its field */
+#define LOOKS 400     /* nodes of one level that are followed when the app does not say */
+#define ALL_LOOKS 4000
+#define PLACE_SCREEN 0
+#define PLACE_WINDOW 1
+
+static bool holds(const struct seen *seen, int x, int y)
+{
+	return seen->width > 0 && x >= seen->x && x < seen->x + seen->width && y >= seen->y && y < seen->y + seen->height;
+}
+
+static bool leads_to_point(const struct find *find, const struct seen *seen)
+{
+	return seen_is(seen, STATE_SHOWING) && (holds(seen, find->x, find->y) || seen->width == 0);
+}
+
+/* What menus and tooltips are made of: they hang on nodes of the window below, which hold the point as well. */
+static bool is_of_popup(const struct seen *seen)
+{
+	static const uint32_t ROLES[] = {ROLE_CHECK_MENU_ITEM, ROLE_LIST_ITEM, ROLE_MENU, ROLE_MENU_ITEM, ROLE_POPUP_MENU, ROLE_RADIO_MENU_ITEM,
+	                                 ROLE_TEAROFF_MENU_ITEM, ROLE_TOOL_TIP};
+
+	for (size_t i = 0; i < ARRAY_LEN(ROLES); i++)
+		if (ROLES[i] == seen->role)
+			return true;
+	return false;
+}
+
+static bool leads_to_popup(const struct find *find, const struct seen *seen)
+{
+	(void)find;
+	return seen_is(seen, STATE_SHOWING);
+}
+
+static bool is_popup_at_point(const struct find *find, const struct seen *seen)
+{
+	return is_of_popup(seen) && seen_is(seen, STATE_SHOWING) && holds(seen, find->x, find->y);
+}
+
+static bool is_at_point(const struct find *find, const struct seen *seen)
+{
+	return seen_is(seen, STATE_SHOWING) && holds(seen, find->x, find->y);
+}
+
+/* Looks at the children of all that lead on, a level at a time. */
+bool find_below(struct desk *desk, const struct find *find, const struct seen *from, int64_t deadline_ms, struct seen *out)
+{
+	struct seen *level = util_alloc(LOOKS * sizeof(*level));
+	struct seen *next = util_alloc(LOOKS * sizeof(*next));
+	struct looking *looking = util_alloc(LIMIT_TREE_CHILDREN * sizeof(*looking));
+	struct ref *list = util_alloc(LIMIT_TREE_CHILDREN * sizeof(*list));
+	struct children_call *calls = util_alloc(sizeof(*calls));
+	size_t n = 1, looked = 0;
+	bool found = false;
+
+	level[0] = *from;
+	for (int depth = 0; n > 0 && depth < LIMIT_TREE_DEPTH && looked < ALL_LOOKS; depth++) {
+		size_t n_next = 0;
+
+		for (size_t i = 0; i < n && util_now_ms() < deadline_ms; i++) {
+			uint32_t n_list;
+
+			if (level[i].n_children == 0 || level[i].n_children > LIMIT_TREE_CHILDREN)
+				continue;
+			atspi_children(&desk->a11y, &level[i], calls);
+			n_list = atspi_children_take(calls, from->app, deadline_ms, list);
+			looked += n_list;
+			for (uint32_t j = 0; j < n_list; j++)
+				atspi_look(&desk->a11y, from->app, &list[j], &looking[j]);
+			for (uint32_t j = 0; j < n_list; j++) {
+				struct seen seen;
+
+				if (!atspi_look_take(&looking[j], from->app, &list[j], deadline_ms, &seen))
+					continue;
+				if (find->fits(find, &seen)) {
+					*out = seen;
+					found = true;
+				}
+				if (n_next < LOOKS && find->leads(find, &seen))
+					next[n_next++] = seen;
+			}
+		}
+		struct seen *swap = level;
+
+		level = next;
+		next = swap;
+		n = n_next;
+	}
+	free(level);
+	free(next);
+	free(looking);
+	free(list);
+	free(calls);
+	return found;
+}
+
+static struct call *ask_below(struct desk *desk, struct app *app, const struct ref *ref, int x, int y)
+{
+	DBusMessage *message = bus_message(ref->name, ref->path, ATSPI_COMPONENT, "GetAccessibleAtPoint");
+	const int32_t at[2] = {x, y};
+	uint32_t type = app->gtk4 ? PLACE_WINDOW : PLACE_SCREEN;
+
+	if (!dbus_message_append_args(message, DBUS_TYPE_INT32, &at[0], DBUS_TYPE_INT32, &at[1], DBUS_TYPE_UINT32, &type, DBUS_TYPE_INVALID))
+		DIE("no memory");
+	return bus_send(&desk->a11y, &app->peer, message);
+}
+
+/* Down from the frame, each step one round of calls. True: `out` is a node that is there to be seen. */
+static bool descend(struct desk *desk, const struct seen *frame, int x, int y, int64_t deadline_ms, struct seen *out)
+{
+	struct ref at;
+	struct call *below = ask_below(desk, frame->app, &frame->ref, x, y);
+
+	*out = *frame;
+	for (int i = 0; atspi_take_ref(below, frame->app, deadline_ms, &at) && strcmp(at.path, out->ref.path) != 0 && i < STEPS; i++) {
+		struct looking looking;
+		struct seen seen;
+
+		atspi_look(&desk->a11y, frame->app, &at, &looking);
+		below = ask_below(desk, frame->app, &at, x, y);
+		if (!atspi_look_take(&looking, frame->app, &at, deadline_ms, &seen) || !holds(&seen, x, y) || !seen_is(&seen, STATE_SHOWING)) {
+			bus_drop(below);
+			return false;
+		}
+		*out = seen;
+	}
+	return strcmp(out->ref.path, frame->ref.path) != 0;
+}
+
+static bool is_leaf(const struct seen *seen)
+{
+	return seen->role == ROLE_STATIC || seen->role == ROLE_LABEL || seen->role == ROLE_PARAGRAPH || seen->role == ROLE_SECTION;
+}
+
+/*
+ * A leaf without a name is told by the one above it that has one: the picture in a button. And a piece of text in a field by the field, since
+ * its name is what was typed.
+ */
+static void climb(struct desk *desk, const struct seen *frame, int64_t deadline_ms, struct seen *node)
+{
+	struct seen up = *node;
+	bool leaf = is_leaf(node);
+
+	for (int i = 0; i < (node->name[0] ? SHORT_CLIMB : CLIMB) && (leaf || up.name[0] == '\0') && !(up.interfaces & HAS_VALUE); i++) {
+		struct ref parent;
+
+		if (!is_leaf(&up) && (seen_is(&up, STATE_EDITABLE) || desk_is_password(&up)))
+			break;
+
+		if (!atspi_take_ref(atspi_get(&desk->a11y, up.app, &up.ref, ATSPI_ACCESSIBLE, "Parent"), up.app, deadline_ms, &parent) ||
+		    strcmp(parent.path, frame->ref.path) == 0 || !atspi_see(&desk->a11y, node->app, &parent, deadline_ms, &up))
+			break;
+		if (up.role == ROLE_FRAME || up.role == ROLE_WINDOW || up.role == ROLE_DIALOG || desk_is_document(up.role))
+			break;
+		if (seen_is(&up, STATE_EDITABLE) || desk_is_password(&up) || (up.name[0] && !node->name[0]))
+			*node = up;
+	}
+	if (is_leaf(node) && seen_is(node, STATE_EDITABLE))
+		node->name[0] = '\0';
+}
+
+static bool find_at(struct desk *desk, struct app *app, const struct access_record *ask, int64_t deadline_ms, struct seen *out)
+{
+	int x = ask->x - (app->gtk4 ? ask->target.x : 0), y = ask->y - (app->gtk4 ? ask->target.y : 0);
+	const struct find find = {.leads = leads_to_point, .fits = is_at_point, .x = x, .y = y};
+	const struct find popups = {.leads = leads_to_popup, .fits = is_popup_at_point, .x = x, .y = y};
+	struct seen frame;
+
+	if (!desk_frame(desk, app, &ask->target, deadline_ms, &frame))
+		return false;
+	if (ask->target.popup)
+		return (descend(desk, &frame, x, y, deadline_ms, out) && is_of_popup(out)) ||
+		       find_below(desk, &popups, &frame, deadline_ms, out);
+	if (!descend(desk, &frame, x, y, deadline_ms, out) && !find_below(desk, &find, &frame, deadline_ms, out))
+		return false;
+	if (out->role == ROLE_PAGE_TAB_LIST) { /* pages of GTK 3 have no place, and it finds nothing in them */
+		struct seen list = *out;
+
+		(void)find_below(desk, &find, &list, deadline_ms, out);
+	}
+	climb(desk, &frame, deadline_ms, out);
+	return true;
+}
+
+void find_run(struct desk *desk, const struct access_record *ask)
+{
+	int64_t deadline_ms = util_now_ms() + AT_MS;
+	struct access_record done = {.op = ACCESS_DONE, .question = ask->question};
+	struct access_record told = {.op = ACCESS_NODE, .question = ask->question};
+	struct app *apps[LIMIT_ACCESS_APPS];
+	size_t n = desk_apps(desk, ask->target.pid, deadline_ms, apps);
+	bool hung = false;
+
+	for (size_t i = 0; i < n; i++) {
+		struct seen seen;
+
+		if (find_at(desk, apps[i], ask, deadline_ms, &seen)) {
+			desk_item(desk, &seen, &ask->target, &told.item);
+			desk_tell(&told);
+			desk_tell(&done);
+			return;
+		}
+		hung |= apps[i]->peer.hung;
+	}
+	if (hung)
+		desk_fail(ask->question, ACCESS_SILENT, "the app does not answer");
+	else
+		desk_fail(ask->question, ACCESS_NOT_FOUND, "there is no accessible node at this point");
+}

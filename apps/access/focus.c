@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Which field gets the keys. The stage says which process has them; what other apps say of focus does not count. An app's own word of its
+ * focus is asked for again before it is told; an app that said none (Chromium keeps quiet about the first click) is searched.
+ */
+#include <string.h>
+#include <sys/param.h>
+
+#include "apps/access/desk.h"
+#include "session/base/util.h"
+
+#define FOCUS_MS 1500
+#define TICK_MS 100       /* terminals tell nobody that they stop to echo */
+#define TO_DOCUMENT 40    /* steps up from a field to its page */
+
+static bool leads_to_focus(const struct find *find, const struct seen *seen)
+{
+	(void)find;
+	return seen_is(seen, STATE_SHOWING);
+}
+
+static bool is_focused(const struct find *find, const struct seen *seen)
+{
+	(void)find;
+	return seen_is(seen, STATE_FOCUSED);
+}
+
+/* The node of the app that has its focus. */
+static bool find_focus(struct desk *desk, struct app *app, const struct access_target *target, int64_t deadline_ms, struct seen *out)
+{
+	const struct find find = {.leads = leads_to_focus, .fits = is_focused};
+	struct ref said = app->focused;
+	struct seen frame;
+
+	if (said.path[0] && atspi_see(&desk->a11y, app, &said, deadline_ms, out) && seen_is(out, STATE_FOCUSED))
+		return true;
+	if (!desk_frame(desk, app, target, deadline_ms, &frame) || !find_below(desk, &find, &frame, deadline_ms, out))
+		return false;
+	app->focused = out->ref;
+	return true;
+}
+
+/* The page's address: an attribute of the document, that browsers name in two ways. */
+static bool read_url(struct call *call, int64_t deadline_ms, char out[LIMIT_NODE_URL_BYTES + 1])
+{
+	DBusMessage *reply = bus_take(call, deadline_ms);
+	DBusMessageIter iter, item, pair;
+
+	if (!reply)
+		return false;
+	if (dbus_message_iter_init(reply, &iter) && dbus_message_iter_get_arg_type(&iter) == DBUS_TYPE_ARRAY) {
+		dbus_message_iter_recurse(&iter, &item);
+		for (; dbus_message_iter_get_arg_type(&item) == DBUS_TYPE_DICT_ENTRY; dbus_message_iter_next(&item)) {
+			const char *key, *value;
+
+			dbus_message_iter_recurse(&item, &pair);
+			if (dbus_message_iter_get_arg_type(&pair) != DBUS_TYPE_STRING)
+				break;
+			dbus_message_iter_get_basic(&pair, &key);
+			if (!dbus_message_iter_next(&pair) || dbus_message_iter_get_arg_type(&pair) != DBUS_TYPE_STRING)
+				break;
+			dbus_message_iter_get_basic(&pair, &value);
+			if ((strcmp(key, "DocURL") == 0 || strcmp(key, "URI") == 0) && value[0])
+				(void)atspi_copy(out, LIMIT_NODE_URL_BYTES, value);
+		}
+	}
+	dbus_message_unref(reply);
+	return out[0] != '\0';
+}
+
+static void find_url(struct desk *desk, const struct seen *node, int64_t deadline_ms, char out[LIMIT_NODE_URL_BYTES + 1])
+{
+	struct ref at = node->ref;
+	uint32_t role = node->role;
+
+	for (int i = 0; i < TO_DOCUMENT; i++) {
+		struct call *parent;
+		int32_t next;
+
+		if (desk_is_document(role) && read_url(atspi_call(&desk->a11y, node->app, &at, ATSPI_DOCUMENT, "GetAttributes"), deadline_ms, out))
+			return;
+		parent = atspi_get(&desk->a11y, node->app, &at, ATSPI_ACCESSIBLE, "Parent");
+		if (!atspi_take_ref(parent, node->app, deadline_ms, &at) ||
+		    !atspi_take_int(atspi_call(&desk->a11y, node->app, &at, ATSPI_ACCESSIBLE, "GetRole"), deadline_ms, &next))
+			return;
+		role = (uint32_t)MAX(next, 0);
+	}
+}
+
+/* GTK 4 does not say that a GtkEntry hides what is typed; but what it then shows are bullets alone. */
+static bool shows_bullets(struct desk *desk, const struct seen *node, int64_t deadline_ms)
+{
+	char text[LIMIT_NODE_TEXT_BYTES + 1];
+	const char *at = text;
+	int32_t count = 0;
+	bool cut;
+
+	if (!node->app->gtk4 || !(node->interfaces & HAS_TEXT) || !atspi_take_int(atspi_text_count(&desk->a11y, node), deadline_ms, &count) ||
+	    count < 1 || !atspi_text_take(atspi_text(&desk->a11y, node, count), count, deadline_ms, text, &cut))
+		return false;
+	while (strncmp(at, "\xE2\x97\x8F", 3) == 0 || strncmp(at, "\xE2\x80\xA2", 3) == 0)
+		at += 3;
+	return *at == '\0';
+}
+
+static void look(struct desk *desk, const struct access_target *target, struct access_told *told)
+{
+	int64_t deadline_ms = util_now_ms() + FOCUS_MS;
+	struct app *apps[LIMIT_ACCESS_APPS];
+	size_t n;
+
+	*told = (struct access_told){.window = target->window, .pid = target->pid};
+	if (target->window == 0 || target->pid == 0)
+		return;
+	tty_look(target->pid, &told->terminal, &told->prompt);
+	n = desk_apps(desk, target->pid, deadline_ms, apps);
+	for (size_t i = 0; i < n && !told->has_node; i++) {
+		struct seen node;
+
+		if (!find_focus(desk, apps[i], target, deadline_ms, &node))
+			continue;
+		told->has_node = true;
+		desk_item(desk, &node, target, &told->node);
+		told->node.password |= shows_bullets(desk, &node, deadline_ms);
+		find_url(desk, &node, deadline_ms, told->url);
+	}
+	told->known = told->has_node || told->terminal;
+}
+
+static bool is_active(const struct desk *desk, const struct access_target *target)
+{
+	return desk->active.window == target->window && desk->active.pid == target->pid;
+}
+
+static void on_tick(void *arg);
+
+/* Keeps what was found, and tells it as an answer or as news. */
+static void tell(struct desk *desk, const struct access_target *target, const struct access_told *told, uint32_t question)
+{
+	struct access_record record = {.op = ACCESS_FOCUSED, .question = question, .focus = *told};
+	bool active = is_active(desk, target);
+	bool news = active && memcmp(&desk->told, told, sizeof(*told)) != 0;
+
+	if (active)
+		desk->told = *told;
+	if (question != 0 || news)
+		desk_tell(&record);
+	if (active && told->terminal && !desk->tick)
+		desk->tick = loop_at(desk->loop, util_now_ms() + TICK_MS, on_tick, desk);
+}
+
+static void on_tick(void *arg)
+{
+	struct desk *desk = arg;
+	struct access_target target = desk->active;
+	struct access_told told = desk->told;
+
+	desk->tick = NULL;
+	if (target.pid == 0 || told.pid != target.pid || !told.terminal)
+		return;
+	tty_look(target.pid, &told.terminal, &told.prompt);
+	told.known = told.has_node || told.terminal;
+	tell(desk, &target, &told, 0);
+}
+
+static void look_on(void *arg)
+{
+	struct desk *desk = arg;
+
+	desk->n_asks++;
+	do {
+		struct access_target target = desk->active;
+		struct access_told told;
+
+		desk->look_again = false;
+		look(desk, &target, &told);
+		tell(desk, &target, &told, 0);
+	} while (desk->look_again);
+	desk->looks = false;
+	desk->n_asks--;
+}
+
+void focus_again(struct desk *desk)
+{
+	desk->look_again = true;
+	if (desk->looks)
+		return;
+	desk->looks = true;
+	(void)co_start(desk->loop, look_on, desk);
+}
+
+void focus_event(struct desk *desk, struct app *app, const char *path, bool gained)
+{
+	if (strlen(path) > LIMIT_NODE_PATH_BYTES)
+		return;
+	if (gained) {
+		(void)strcpy(app->focused.name, app->peer.name);
+		(void)strcpy(app->focused.path, path);
+	} else if (strcmp(app->focused.path, path) == 0) {
+		app->focused.path[0] = '\0';
+	}
+	if (app->pid != 0 && app->pid == desk->active.pid)
+		focus_again(desk);
+}
+
+void focus_run(struct desk *desk, const struct access_record *ask)
+{
+	struct access_told told;
+
+	desk->active = ask->target;
+	look(desk, &ask->target, &told);
+	tell(desk, &ask->target, &told, ask->question);
+}
