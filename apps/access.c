@@ -1,15 +1,387 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The stage's end of glovebox-access. */
+/*
+ * The stage's end of glovebox-access: it is started with the session and again when it ends; questions go to it with numbers, and answers are
+ * matched by these. A helper that breaks the protocol is ended.
+ */
 #include "apps/access.h"
 
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/param.h>
+#include <unistd.h>
+
 #include "apps/state.h"
+#include "apps/text.h"
+#include "session/base/log.h"
 #include "session/base/util.h"
 
-struct access_question {
-	struct access *access;
-};
+#define PROGRAM "/run/glovebox/bin/glovebox-access"
+#define READ_BYTES (2 * LIMIT_ACCESS_RECORD_BYTES)
+#define UNSENT_BYTES (256 * 1024)
+#define AGAIN_MS 500      /* from its end to its next start */
+#define FOCUS_MS 2000     /* the answer about the focus */
 
-static const char *const NOT_THERE = "this session has no accessibility";
+/* The environment of the session, but for what leads to the display. */
+static char **environment_of(const struct apps *apps)
+{
+	char **list = util_zalloc((apps->environment.n + 1) * sizeof(*list));
+	size_t n = 0;
+
+	for (size_t i = 0; i < apps->environment.n; i++)
+		if (strncmp(apps->environment.list[i], "DISPLAY=", 8) != 0 && strncmp(apps->environment.list[i], "XAUTHORITY=", 11) != 0)
+			list[n++] = apps->environment.list[i];
+	return list;
+}
+
+static void set_focus(struct access *access, const struct access_told *told)
+{
+	struct access_focus focus = {.known = told->known};
+
+	if (told->known) {
+		const struct access_item *item = &told->node;
+
+		focus.has_node = told->has_node;
+		focus.terminal = told->terminal;
+		focus.prompt = told->prompt;
+		focus.pid = told->pid;
+		focus.window = told->window;
+		(void)strcpy(focus.url, told->url);
+		if (told->has_node)
+			access_fill_node(&focus.node, item, told->window);
+	}
+	if (memcmp(&focus, &access->focus, sizeof(focus)) == 0)
+		return;
+	access->focus = focus;
+	co_signal(&access->changed);
+}
+
+static void forget_focus(struct access *access)
+{
+	const struct access_told nothing = {.known = false};
+
+	set_focus(access, &nothing);
+}
+
+void access_fill_node(struct access_node *out, const struct access_item *item, uint32_t window)
+{
+	*out = (struct access_node){
+		.password = item->password,
+		.editable = item->editable,
+		.multi_line = (item->states >> STATE_MULTI_LINE) & 1,
+		.x = item->x,
+		.y = item->y,
+		.width = item->width,
+		.height = item->height,
+		.pid = item->pid,
+		.window = window,
+	};
+	(void)strcpy(out->role, item->role);
+	(void)strcpy(out->name, item->name);
+}
+
+static void unlink_question(struct access_question *question)
+{
+	struct access_question **place = &question->access->questions;
+
+	while (*place && *place != question)
+		place = &(*place)->next;
+	if (*place) {
+		*place = question->next;
+		question->access->n_questions--;
+	}
+}
+
+static void finish_question(struct access_question *question)
+{
+	question->answered = true;
+	co_signal(&question->changed);
+}
+
+static void fail_question(struct access_question *question, enum err_code code, const char *why)
+{
+	(void)err_set(&question->failed, code, NULL, "%s", why);
+	finish_question(question);
+}
+
+static struct access_question *find_question(struct access *access, uint32_t number)
+{
+	for (struct access_question *question = access->questions; question; question = question->next)
+		if (question->number == number && number != 0 && !question->answered)
+			return question;
+	return NULL;
+}
+
+/* The helper is gone, or is to go: nothing that it said holds. */
+static void lose(struct access *access)
+{
+	loop_remove(access->in);
+	loop_remove(access->out);
+	access->in = access->out = NULL;
+	if (access->process) {
+		spawner_signal(access->process, SIGKILL);
+		spawner_release(access->process);
+	}
+	access->process = NULL;
+	access->len = access->n_unsent = 0;
+	for (struct access_question *question = access->questions; question; question = question->next)
+		if (!question->answered && !question->aim)
+			fail_question(question, ERR_TIMEOUT, "the accessibility helper has ended; it is started again");
+	(void)snprintf(access->reason, sizeof(access->reason), "the accessibility helper is not running");
+	forget_focus(access);
+	co_signal(&access->news);
+}
+
+/* False: more nodes than were asked for. */
+static bool add_item(struct access_question *question, const struct access_item *item)
+{
+	if (question->n_items >= question->max_items)
+		return false;
+	/* In steps of twice the size. */
+	if ((question->n_items & (question->n_items - 1)) == 0)
+		question->items = util_realloc(question->items, MAX(2 * question->n_items, 1) * sizeof(*question->items));
+	question->items[question->n_items++] = *item;
+	question->access->last_id = MAX(question->access->last_id, item->id);
+	return true;
+}
+
+static void on_state(struct access *access, const struct access_record *record)
+{
+	(void)strcpy(access->reason, record->text);
+	if (access->reason[0])
+		log_info("no accessibility: %s", access->reason);
+	access->heard = true;
+	if (strncmp(record->address, "unix:path=/", 11) == 0 && !text_has_control(record->address, strlen(record->address)))
+		environment_accessible(&access->apps->environment, record->address);
+	co_signal(&access->changed);
+	access_moved(access);
+}
+
+/* What is told while another window becomes active is of the window before it. */
+static void on_focus(struct access *access, const struct access_record *record)
+{
+	struct access_question *question = find_question(access, record->question);
+
+	if (question) {
+		question->told = record->focus;
+		finish_question(question);
+	}
+	access->last_id = MAX(access->last_id, record->focus.node.id);
+	if (!access->moved && record->focus.window == access->aimed_window && record->focus.pid == access->aimed_pid)
+		set_focus(access, &record->focus);
+}
+
+static const enum err_code FAULTS[ACCESS_N_FAULTS] = {
+	[ACCESS_NOT_FOUND] = ERR_NOT_FOUND, [ACCESS_SILENT] = ERR_TIMEOUT, [ACCESS_REFUSED] = ERR_CONFLICT};
+
+/* False when the helper broke the protocol. */
+static bool on_record(struct access *access, const struct access_record *record)
+{
+	struct access_question *question = find_question(access, record->question);
+
+	if (record->op == ACCESS_STATE)
+		on_state(access, record);
+	else if (record->op == ACCESS_FOCUSED)
+		on_focus(access, record);
+	else if (record->op != ACCESS_NODE && record->op != ACCESS_DONE && record->op != ACCESS_FAILED)
+		return false;
+	else if (!question)
+		return true; /* it was given up */
+	else if (record->op == ACCESS_NODE)
+		return add_item(question, &record->item);
+	else if (record->op == ACCESS_FAILED)
+		fail_question(question, FAULTS[record->fault], record->text);
+	else {
+		question->done = record->done;
+		finish_question(question);
+	}
+	return true;
+}
+
+static void on_out(void *arg, uint32_t events)
+{
+	struct access *access = arg;
+	struct access_record *record;
+	ssize_t n = read(access->process->out, access->record + access->len, READ_BYTES - access->len);
+	size_t at = 0;
+	long used = 0;
+
+	(void)events;
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (n <= 0) {
+		lose(access);
+		return;
+	}
+	access->len += (size_t)n;
+	record = util_alloc(sizeof(*record));
+	while (access->process && (used = access_unpack(access->record + at, access->len - at, record)) > 0) {
+		at += (size_t)used;
+		if (!on_record(access, record))
+			used = -1;
+		if (used < 0)
+			break;
+	}
+	free(record);
+	if (used < 0) {
+		log_info("the accessibility helper broke the protocol and is ended");
+		lose(access);
+		return;
+	}
+	memmove(access->record, access->record + at, access->len - at);
+	access->len -= at;
+}
+
+static void on_in(void *arg, uint32_t events)
+{
+	struct access *access = arg;
+	ssize_t n = write(access->process->in, access->unsent, access->n_unsent);
+
+	(void)events;
+	if (n < 0 && errno != EAGAIN && errno != EINTR) {
+		lose(access);
+		return;
+	}
+	if (n > 0) {
+		access->n_unsent -= (size_t)n;
+		memmove(access->unsent, access->unsent + n, access->n_unsent);
+	}
+	if (access->n_unsent == 0) {
+		loop_remove(access->in);
+		access->in = NULL;
+	}
+}
+
+static bool send_record(struct access *access, const struct access_record *record)
+{
+	if (!access->process || access->n_unsent + LIMIT_ACCESS_RECORD_BYTES > UNSENT_BYTES)
+		return false;
+	access->n_unsent += access_pack(record, access->unsent + access->n_unsent);
+	if (!access->in)
+		access->in = loop_add(access->apps->x->loop, access->process->in, EPOLLOUT, on_in, access);
+	return true;
+}
+
+static int start_helper(struct access *access, struct err *e)
+{
+	static char program[] = PROGRAM;
+	const char *other = getenv("GLOVEBOX_ACCESS"); /* of tests, without a jail */
+	char *argv[2] = {other ? (char *)(uintptr_t)other : program, NULL};
+	auto_free char **env = environment_of(access->apps);
+	const struct access_record first = {.op = ACCESS_FIRST, .id = access->last_id + 1};
+	const struct spawn spawn = {
+		.group = INIT_GROUP_BASE,
+		.folder = other ? "/" : ENVIRONMENT_HOME,
+		.argv = argv,
+		.env = env,
+		.pipes = INIT_PIPE_STDIN | INIT_PIPE_STDOUT,
+		.changed = &access->news,
+	};
+	struct process *process;
+
+	if (spawner_start(access->apps->spawner, &spawn, util_now_ms() + LIMIT_ACCESS_START_MS, &process, e) < 0)
+		return -1;
+	access->process = process;
+	access->out = loop_add(access->apps->x->loop, process->out, EPOLLIN, on_out, access);
+	access->moved = true;
+	(void)send_record(access, &first);
+	return 0;
+}
+
+/* The focus of the window that is active now. */
+static void follow(struct access *access)
+{
+	struct err e;
+	struct access_focus focus;
+
+	(void)access_focus_now(access, util_now_ms() + FOCUS_MS, &focus, &e);
+}
+
+static void keep(void *arg)
+{
+	struct access *access = arg;
+	struct err e;
+
+	while (!co_cancelled(co_self())) {
+		if (!access->process && start_helper(access, &e) < 0) {
+			(void)snprintf(access->reason, sizeof(access->reason), "the helper could not be started: %s", e.msg);
+			access->heard = true;
+			co_signal(&access->changed);
+			(void)co_wait_until(util_now_ms() + LIMIT_ACCESS_START_MS, NULL);
+			continue;
+		}
+		if (access->moved)
+			follow(access);
+		else if (access->process)
+			(void)co_wait_event(&access->news, CO_FOREVER, NULL);
+		if (!access->process)
+			(void)co_wait_until(util_now_ms() + AGAIN_MS, NULL);
+	}
+	access->keeper = NULL;
+	apps_rest(access->apps);
+}
+
+void access_moved(struct access *access)
+{
+	if (!access->keeper)
+		return;
+	access->moved = true;
+	forget_focus(access);
+	co_signal(&access->news);
+}
+
+int access_start(struct access *access, struct apps *apps, struct err *e)
+{
+	int64_t deadline_ms = util_now_ms() + LIMIT_ACCESS_START_MS;
+	struct err why;
+
+	access->apps = apps;
+	access->record = util_alloc(READ_BYTES);
+	access->unsent = util_alloc(UNSENT_BYTES);
+	access->keeper = co_start(apps->x->loop, keep, access);
+	while (!access->heard)
+		if (co_wait_event(&access->changed, deadline_ms, &why) < 0) {
+			if (why.code == ERR_TIMEOUT)
+				break;
+			*e = why;
+			return -1;
+		}
+	if (!access->heard)
+		(void)snprintf(access->reason, sizeof(access->reason), "the accessibility helper does not say how it stands");
+	return 0;
+}
+
+void access_stop(struct access *access)
+{
+	if (access->keeper)
+		co_cancel(access->keeper);
+	for (struct access_question *question = access->questions; question; question = question->next)
+		if (question->aim)
+			co_cancel(question->aim);
+}
+
+bool access_rests(const struct access *access)
+{
+	return !access->keeper && access->n_aims == 0;
+}
+
+void access_finish(struct access *access)
+{
+	loop_remove(access->in);
+	loop_remove(access->out);
+	spawner_release(access->process);
+	free(access->record);
+	free(access->unsent);
+}
+
+const char *access_unavailable(const struct access *access)
+{
+	if (!access->apps)
+		return "accessibility is off in this session, or its image has no session bus";
+	return access->reason[0] || !access->process ? access->reason : NULL;
+}
 
 const struct access_focus *access_focus(const struct access *access)
 {
@@ -21,41 +393,133 @@ struct co_event *access_changed(struct access *access)
 	return &access->changed;
 }
 
+struct access_question *access_question(struct access *access, size_t max_items, int64_t deadline_ms)
+{
+	struct access_question *question = util_zalloc(sizeof(*question));
+
+	*question = (struct access_question){.next = access->questions, .access = access, .max_items = max_items, .deadline_ms = deadline_ms};
+	access->questions = question;
+	if (++access->n_questions > LIMIT_ACCESS_ASKS)
+		fail_question(question, ERR_BUSY, "too many questions about nodes at once");
+	else if (!access->apps)
+		fail_question(question, ERR_UNSUPPORTED, access_unavailable(access));
+	return question;
+}
+
+void access_send(struct access_question *question, const struct access_record *record)
+{
+	struct access *access = question->access;
+	struct access_record numbered = *record;
+
+	if (question->answered)
+		return;
+	if (++access->last_question == 0)
+		access->last_question = 1;
+	question->number = numbered.question = access->last_question;
+	if (access->reason[0] && record->op != ACCESS_FOCUS)
+		fail_question(question, ERR_UNSUPPORTED, access->reason);
+	else if (!send_record(access, &numbered))
+		fail_question(question, ERR_TIMEOUT, "the accessibility helper does not take questions now");
+}
+
+int access_wait(struct access_question *question, int64_t until_ms, struct err *e)
+{
+	while (!question->answered)
+		if (co_wait_event(&question->changed, until_ms, e) < 0)
+			return -1;
+	if (question->failed.code == ERR_NONE)
+		return 0;
+	if (e)
+		*e = question->failed;
+	return -1;
+}
+
+void access_drop(struct access_question *question)
+{
+	if (!question)
+		return;
+	if (question->aim) {
+		question->dropped = true;
+		co_cancel(question->aim);
+		return;
+	}
+	unlink_question(question);
+	free(question->items);
+	free(question);
+}
+
 int access_focus_now(struct access *access, int64_t deadline_ms, struct access_focus *out, struct err *e)
 {
-	(void)deadline_ms;
-	(void)e;
+	struct access_question *question = access_question(access, 0, deadline_ms);
+	struct access_record record = {.op = ACCESS_FOCUS};
+	struct err why = {.code = ERR_NONE};
+	int rc = 0;
+
+	access->moved = false;
+	if (!question->answered)
+		rc = access_aim(access->apps, XCB_NONE, &record.target, &why);
+	if (rc == 0) {
+		access->aimed_window = record.target.window;
+		access->aimed_pid = record.target.pid;
+		access_send(question, &record);
+		rc = access_wait(question, deadline_ms, &why);
+	}
+	access_drop(question);
+	if (rc < 0)
+		forget_focus(access);
 	*out = access->focus;
+	if (rc < 0 && why.code == ERR_CANCELLED) {
+		if (e)
+			*e = why;
+		return -1;
+	}
 	return 0;
 }
 
-const char *access_unavailable(const struct access *access)
+static void aim(void *arg)
 {
-	(void)access;
-	return NOT_THERE;
+	struct access_question *question = arg;
+	struct access *access = question->access;
+	struct access_record record = {.op = ACCESS_AT, .x = question->x, .y = question->y};
+	struct err e;
+	int rc = access_aim_at(access->apps, question->x, question->y, &record.target, &e);
+
+	question->aim = NULL;
+	access->n_aims--;
+	if (question->dropped) {
+		access_drop(question);
+	} else if (rc < 0) {
+		fail_question(question, e.code, e.msg);
+	} else if (record.target.pid == 0) {
+		fail_question(question, ERR_NOT_FOUND, "there is no window of an app at this point");
+	} else {
+		question->target = record.target;
+		access_send(question, &record);
+	}
+	apps_rest(access->apps);
 }
 
 struct access_question *access_ask_at(struct access *access, int x, int y, int64_t deadline_ms)
 {
-	struct access_question *question = util_zalloc(sizeof(*question));
+	struct access_question *question = access_question(access, 1, deadline_ms);
 
-	(void)x;
-	(void)y;
-	(void)deadline_ms;
-	question->access = access;
+	question->x = x;
+	question->y = y;
+	if (question->answered)
+		return question;
+	access->n_aims++;
+	question->aim = co_start(access->apps->x->loop, aim, question);
 	return question;
 }
 
 int access_wait_at(struct access_question *question, int64_t until_ms, struct access_node *out, struct err *e)
 {
-	(void)until_ms;
-	(void)out;
-	return err_set(e, ERR_UNSUPPORTED, NULL, "%s", access_unavailable(question->access));
-}
-
-void access_drop(struct access_question *question)
-{
-	free(question);
+	if (access_wait(question, MIN(until_ms, question->deadline_ms), e) < 0)
+		return -1;
+	if (question->n_items == 0)
+		return err_set(e, ERR_NOT_FOUND, NULL, "there is no accessible node at this point");
+	access_fill_node(out, &question->items[0], question->target.window);
+	return 0;
 }
 
 int access_at(struct access *access, int x, int y, int64_t deadline_ms, struct access_node *out, struct err *e)

@@ -23,6 +23,7 @@ struct access_node {
 	char name[LIMIT_NODE_NAME_BYTES + 1]; /* its label; valid UTF-8, never a value; "" has none */
 	bool password;                        /* what is typed here is a secret: no value of it is ever told */
 	bool editable;                        /* it takes text */
+	bool multi_line;                      /* of several lines: Return stays in it */
 	int x, y, width, height;              /* 0 by 0: not known */
 	int pid;                              /* of the app, in the app jail, as the kernel says */
 	uint32_t window;                      /* X window, or 0 */

@@ -21,6 +21,8 @@ static void on_event(void *arg, const xcb_generic_event_t *event)
 		return;
 	apps->changes++;
 	co_signal(&apps->changed);
+	if (property->atom == apps->active_window)
+		access_moved(&apps->access);
 }
 
 static void on_gone(void *arg)
@@ -34,6 +36,7 @@ static void on_gone(void *arg)
 static void apps_free(struct apps *apps)
 {
 	launch_sweep(apps, true);
+	access_finish(&apps->access);
 	wm_finish(&apps->wm);
 	pipe_reader_finish(&apps->bus_address);
 	spawner_release(apps->bus);
@@ -42,6 +45,12 @@ static void apps_free(struct apps *apps)
 	environment_finish(&apps->environment);
 	catalogue_finish(&apps->catalogue);
 	free(apps);
+}
+
+void apps_rest(struct apps *apps)
+{
+	if (apps->destroyed && !apps->calls && access_rests(&apps->access))
+		apps_free(apps);
 }
 
 static void end_call(struct door_call *call)
@@ -53,8 +62,7 @@ static void end_call(struct door_call *call)
 		place = &(*place)->next;
 	*place = call->next;
 	free(call);
-	if (apps->destroyed && !apps->calls)
-		apps_free(apps);
+	apps_rest(apps);
 }
 
 static void serve_call(void *arg)
@@ -101,7 +109,14 @@ static int set_up(struct apps *apps, const uint8_t cookie[XAUTH_COOKIE_LEN], str
 	if (spawner_wait_ready(apps->spawner, deadline_ms, e) < 0 ||
 	    spawner_authority(apps->spawner, authority, sizeof(authority), deadline_ms, e) < 0)
 		return -1;
-	return apps->catalogue.session_bus ? bus_start(apps, deadline_ms, e) : 0;
+	if (!apps->catalogue.session_bus)
+		return 0;
+	if (bus_start(apps, deadline_ms, e) < 0)
+		return -1;
+	if (apps->ops.accessibility)
+		return access_start(&apps->access, apps, e);
+	environment_without_accessibility(&apps->environment);
+	return 0;
 }
 
 int apps_create(struct apps **out, struct xconn *x, int init_fd, int proc_fd, int apps_pid, const json_t *manifest, const json_t *env,
@@ -132,8 +147,8 @@ void apps_destroy(struct apps *apps)
 	xconn_unlisten(apps->x, &apps->listener);
 	for (struct door_call *call = apps->calls; call; call = call->next)
 		co_cancel(call->co);
-	if (!apps->calls)
-		apps_free(apps);
+	access_stop(&apps->access);
+	apps_rest(apps);
 }
 
 struct access *apps_access(struct apps *apps)
@@ -224,6 +239,7 @@ static const struct member popup_members[] = {
 const struct shape apps_shapes[] = {
 	{"Window", "A window, in the caller's space.", MEMBERS(window_members)},
 	{"Popup", "A menu, a tooltip or the like, in the caller's space.", MEMBERS(popup_members)},
+	{"Node", "What an app says of a part of its window, in the caller's space.", MEMBERS(access_node_members)},
 };
 const size_t apps_n_shapes = ARRAY_LEN(apps_shapes);
 static const struct member window_told[] = {WINDOW_TOLD, OF_WINDOW("")};

@@ -16,6 +16,7 @@ struct apps_ops {
 	void (*init_gone)(void *arg); /* the link to init broke: the app jail is dead */
 	void *arg;
 	long exec_ms;                 /* the longest that a command may run; 0 is LIMIT_EXEC_MS */
+	bool accessibility;           /* the apps are asked what is on the screen */
 };
 
 /*
@@ -46,6 +47,10 @@ const char *apps_name_of(const struct apps *apps, int pid);
 /* Rows: windows wait_window focus_window close_window move_window resize_window show_window launch exec. Home: struct apps *. */
 extern const struct action_row apps_rows[];
 extern const size_t apps_n_rows;
+
+/* Rows: tree press_node set_node. Home: struct apps *. */
+extern const struct action_row access_rows[];
+extern const size_t access_n_rows;
 
 /* Windows and popups, as the results of these tell them. */
 extern const struct shape apps_shapes[];

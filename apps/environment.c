@@ -22,20 +22,31 @@ static const struct {
 	{"XAUTHORITY", INIT_AUTHORITY_FILE},
 	{"XDG_RUNTIME_DIR", ENVIRONMENT_RUNTIME},
 	{"DBUS_SESSION_BUS_ADDRESS", ENVIRONMENT_BUS},
-	/* What makes each toolkit build its accessibility tree. */
-	{"GNOME_ACCESSIBILITY", "1"},
-	{"ACCESSIBILITY_ENABLED", "1"},
-	{"QT_LINUX_ACCESSIBILITY_ALWAYS_ON", "1"},
 };
+/* What makes each toolkit build its accessibility tree. */
+static const char *const ACCESSIBLE[] = {"GNOME_ACCESSIBILITY", "ACCESSIBILITY_ENABLED", "QT_LINUX_ACCESSIBILITY_ALWAYS_ON"};
+/* And what keeps them from it, and from starting its bus. */
+static const struct {
+	const char *name, *value;
+} INACCESSIBLE[] = {{"NO_AT_BRIDGE", "1"}, {"GTK_A11Y", "none"}, {"GNOME_ACCESSIBILITY", "0"}};
+#define ACCESS_BUS "AT_SPI_BUS_ADDRESS"
 
-/* Puts the variable at its place, or at the end. */
-static void put(struct environment *environment, const char *name, const char *value)
+/* Where the variable is; behind the last one if it is not there. */
+static size_t place_of(const struct environment *environment, const char *name)
 {
 	size_t len = strlen(name);
 	size_t at = 0;
 
 	while (at < environment->n && !(strncmp(environment->list[at], name, len) == 0 && environment->list[at][len] == '='))
 		at++;
+	return at;
+}
+
+/* Puts the variable at its place, or at the end. */
+static void put(struct environment *environment, const char *name, const char *value)
+{
+	size_t at = place_of(environment, name);
+
 	if (at == environment->n) {
 		environment->list = util_realloc(environment->list, (environment->n + 2) * sizeof(*environment->list));
 		environment->list[++environment->n] = NULL;
@@ -74,6 +85,21 @@ int environment_create(struct environment *out, const json_t *spec, struct err *
 	}
 	*out = made;
 	return 0;
+}
+
+void environment_without_accessibility(struct environment *environment)
+{
+	for (size_t i = 0; i < ARRAY_LEN(INACCESSIBLE); i++)
+		if (place_of(environment, INACCESSIBLE[i].name) == environment->n)
+			put(environment, INACCESSIBLE[i].name, INACCESSIBLE[i].value);
+}
+
+void environment_accessible(struct environment *environment, const char *bus)
+{
+	for (size_t i = 0; i < ARRAY_LEN(ACCESSIBLE); i++)
+		if (place_of(environment, ACCESSIBLE[i]) == environment->n)
+			put(environment, ACCESSIBLE[i], "1");
+	put(environment, ACCESS_BUS, bus);
 }
 
 static struct environment copy(const struct environment *base)

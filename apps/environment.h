@@ -32,6 +32,12 @@ int environment_extend(struct environment *out, const struct environment *base, 
 /* A copy for a trusted program: with the X authority that only such a one can read. */
 void environment_trust(struct environment *out, const struct environment *base);
 
+/* Apps that are started from now on find the accessibility bus at this address, and use it; what the spec says of that stays. */
+void environment_accessible(struct environment *environment, const char *bus);
+
+/* Apps that are started from now on do without. */
+void environment_without_accessibility(struct environment *environment);
+
 void environment_finish(struct environment *environment);
 
 #endif

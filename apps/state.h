@@ -5,7 +5,7 @@
 #ifndef APPS_STATE_H
 #define APPS_STATE_H
 
-#include "apps/access.h"
+#include "apps/access_link.h"
 #include "apps/apps.h"
 #include "apps/catalogue.h"
 #include "apps/environment.h"
@@ -31,11 +31,6 @@ struct door_call {
 	struct init_launch launch;
 };
 
-struct access {
-	struct access_focus focus;
-	struct co_event changed;
-};
-
 struct apps {
 	struct xconn *x;
 	struct apps_ops ops;
@@ -53,8 +48,11 @@ struct apps {
 	xcb_atom_t client_list, active_window;
 	uint64_t changes;           /* grows whenever the list of windows changes, or which of them is active */
 	struct co_event changed;    /* then, and when a program that was launched ends */
-	bool destroyed;             /* freed when the last of `calls` is done */
+	bool destroyed;             /* freed when the last of `calls` is done, and `access` rests */
 };
+
+/* apps/apps.c: frees what was destroyed, once nothing of it runs any more. */
+void apps_rest(struct apps *apps);
 
 /* apps/bus.c: starts the session bus and waits until it listens. */
 int bus_start(struct apps *apps, int64_t deadline_ms, struct err *e);
@@ -78,5 +76,11 @@ int move_window_run(struct action_run *run, struct err *e);
 int resize_window_check(void *home, const json_t *args, struct err *e);
 int resize_window_run(struct action_run *run, struct err *e);
 int show_window_run(struct action_run *run, struct err *e);
+/* apps/access_rows.c: a node, as the results tell it. */
+#define ACCESS_NODE_MEMBERS 14
+extern const struct member access_node_members[ACCESS_NODE_MEMBERS];
+int tree_run(struct action_run *run, struct err *e);
+int press_node_run(struct action_run *run, struct err *e);
+int set_node_run(struct action_run *run, struct err *e);
 
 #endif

@@ -20,6 +20,7 @@ int main(int argc, char **argv)
 		{rows_own, rows_n_own, NULL},
 		{display_rows, display_n_rows, NULL},
 		{apps_rows, apps_n_rows, NULL},
+		{access_rows, access_n_rows, NULL},
 	};
 	const size_t n_sets = sizeof(sets) / sizeof(sets[0]);
 	json_auto_t *document = argc > 1 && strcmp(argv[1], "--schemas") == 0 ? forms_schemas(sets, n_sets) : forms_document(sets, n_sets);

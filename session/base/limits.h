@@ -105,7 +105,24 @@
 #define LIMIT_PIECES 256                      /* rectangles into which what is seen of a window falls; more count as covered */
 #define LIMIT_NODE_ROLE_BYTES 48              /* an accessible node: its role */
 #define LIMIT_NODE_NAME_BYTES 512             /* its name; a description is as long */
+#define LIMIT_NODE_TEXT_BYTES 2000            /* what is written in it */
+#define LIMIT_NODE_ACTIONS_BYTES 200          /* names of what can be done with it */
+#define LIMIT_NODE_PATH_BYTES 255             /* how D-Bus calls it */
 #define LIMIT_NODE_URL_BYTES 2048             /* address of the page that it is in */
+#define LIMIT_NODE_VALUE_BYTES 16384          /* what is set in one */
+#define LIMIT_TREE_NODES 5000                 /* nodes of one tree */
+#define LIMIT_TREE_WALK 20000                 /* nodes that are looked at for it */
+#define LIMIT_TREE_DEPTH 100
+#define LIMIT_TREE_CHILDREN 500               /* children of one node that are looked at: sheets say that they have 2^31 */
+#define LIMIT_TREE_BYTES (1024 * 1024)        /* names and texts of one tree */
+#define LIMIT_TREE_MS 10000                   /* making one */
+#define LIMIT_ACCESS_APPS 64                  /* apps that are asked */
+#define LIMIT_ACCESS_NODES 32768              /* nodes whose numbers are kept */
+#define LIMIT_ACCESS_ASKS 32                  /* questions at once */
+#define LIMIT_ACCESS_RECORD_BYTES 32768       /* one record between stage and helper */
+#define LIMIT_ACCESS_MESSAGE_BYTES (4 * 1024 * 1024) /* one message of an app to the helper */
+#define LIMIT_ACCESS_SILENT_MS 1000           /* an app that says nothing for so long hangs */
+#define LIMIT_ACCESS_START_MS 5000            /* until the helper is ready */
 #define LIMIT_CONNECTIONS 1024                /* HTTP connections in all */
 #define LIMIT_LISTENERS 8                     /* places where the API is served */
 #define LIMIT_HOSTS 64                        /* names of hosts that the operator gives */

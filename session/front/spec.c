@@ -68,6 +68,7 @@ static const struct field spec_fields[] = {
 	{"guard", FIELD_ENUM, false, 0, 0, "off last", NULL, NULL, "\"off\"", "refuse acts on a picture that has changed"},
 	{"lease", FIELD_ENUM, false, 0, 0, "agent human", NULL, NULL, "\"agent\"", "who holds the controls at the start"},
 	{"apps", FIELD_STRINGS, false, 0, LIMIT_APPS, NULL, NULL, NULL, "[]", "catalogue apps to start"},
+	{"accessibility", FIELD_BOOL, false, 0, 0, NULL, NULL, NULL, "true", "apps are asked what is on the screen: tree, and which field has the focus"},
 	{"env", FIELD_MAP, false, 0, LIMIT_ENV_ENTRIES, NULL, NULL, NULL, "{}", "environment of apps and commands"},
 	{"labels", FIELD_MAP, false, 0, LIMIT_LABELS, NULL, NULL, NULL, "{}", "labels, shown in lists"},
 	{"ttl_s", FIELD_INT, false, 1, LIMIT_TTL_S, NULL, NULL, "s", "3600", "the session ends after this time"},

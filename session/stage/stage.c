@@ -35,6 +35,7 @@ static const struct field used_fields[] = {
 	{"space", FIELD_OBJECT, false, 0, 0, NULL, &space_form, NULL, NULL, "pixels of pictures and coordinates"},
 	{"apps", FIELD_STRINGS, false, 0, LIMIT_APPS, NULL, NULL, NULL, "[]", "catalogue apps to start"},
 	{"guard", FIELD_ENUM, false, 0, 0, "off last", NULL, NULL, "\"off\"", "refuse acts on a picture that has changed"},
+	{"accessibility", FIELD_BOOL, false, 0, 0, NULL, NULL, NULL, "true", "apps are asked what is on the screen"},
 	{"env", FIELD_MAP, false, 0, LIMIT_ENV_ENTRIES, NULL, NULL, NULL, "{}", "environment of apps and commands"},
 	{"record", FIELD_OBJECT, false, 0, 0, NULL, NULL, NULL, "{}", "what the journal keeps"},
 };
@@ -47,6 +48,7 @@ static void join_rows(struct stage *stage)
 		{rows_own, rows_n_own, stage},
 		{display_rows, display_n_rows, stage->display},
 		{apps_rows, apps_n_rows, stage->apps},
+		{access_rows, access_n_rows, stage->apps},
 	};
 
 	memcpy(stage->sets, sets, sizeof(sets));
@@ -275,7 +277,8 @@ static int open_parts(struct stage *stage, struct err *e)
 {
 	int64_t deadline_ms = util_now_ms() + LIMIT_START_MS;
 	const struct apps_ops ops = {
-		.init_gone = on_init_gone, .arg = stage, .exec_ms = form_int(json_object_get(stage->spec, "limits"), "exec_ms", 0)};
+		.init_gone = on_init_gone, .arg = stage, .exec_ms = form_int(json_object_get(stage->spec, "limits"), "exec_ms", 0),
+		.accessibility = form_bool(stage->spec, "accessibility", true)};
 	const struct input_ops input_ops = {.look = look, .wait_quiet = wait_quiet, .changed = changed, .before_press = nodes_wait, .arg = stage};
 
 	if (open_display(stage, deadline_ms, e) < 0 || open_untrusted(stage, e) < 0 ||

@@ -60,7 +60,7 @@ struct stage {
 	struct display *display;
 	struct input *input;
 	struct apps *apps;
-	struct action_set sets[4];
+	struct action_set sets[5];
 	size_t n_sets;
 	struct turns turns;
 	int64_t acted_ms;        /* when the screen last had something to answer: the end of an action, the start */

@@ -16,6 +16,7 @@ ENVIRONMENT = {
     "LANG": "C.UTF-8", "TERM": "xterm-256color", "DISPLAY": ":0", "XAUTHORITY": "/run/glovebox/xauth",
     "XDG_RUNTIME_DIR": "/run/user/1000", "DBUS_SESSION_BUS_ADDRESS": "unix:path=/run/user/1000/bus", "GNOME_ACCESSIBILITY": "1",
     "ACCESSIBILITY_ENABLED": "1", "QT_LINUX_ACCESSIBILITY_ALWAYS_ON": "1",
+    "AT_SPI_BUS_ADDRESS": "unix:path=/run/user/1000/at-spi/bus",
 }
 CANARY = "canary-5f0c"
 

@@ -19,7 +19,7 @@ static const char whole[] =
 	"{\"image\":\"desktop\","
 	"\"display\":{\"width\":1280,\"height\":800,\"max_width\":1280,\"max_height\":800,\"layout\":\"us\",\"gl\":false},"
 	"\"guard\":\"off\",\"lease\":\"agent\","
-	"\"apps\":[],\"env\":{},\"labels\":{},\"ttl_s\":3600,\"idle_s\":900,"
+	"\"apps\":[],\"accessibility\":true,\"env\":{},\"labels\":{},\"ttl_s\":3600,\"idle_s\":900,"
 	"\"isolation\":\"jail\",\"filesystem\":\"workspace\",\"egress\":{\"mode\":\"none\",\"allow\":[]},"
 	"\"limits\":{\"cpu\":2.0,\"memory_mb\":3072,\"pids\":2048,\"disk_mb\":1024,\"exec_ms\":120000},"
 	"\"approval\":{\"mode\":\"sensitive\",\"rules\":[]},\"secrets\":[],"

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Which X window a question is about, and whose it is by the server's and the kernel's word. */
+#include <string.h>
+#include <sys/param.h>
+
+#include "apps/state.h"
+#include "apps/windows.h"
+#include "session/base/util.h"
+
+#define DEEP 6 /* windows inside each other that are looked through: a frame, the window, some of its parts */
+
+static int jail_pid(const struct apps *apps, const struct window *window)
+{
+	struct owner_line line;
+
+	owner_read(&apps->proc, window->outer_pid, &line);
+	return line.n > 0 ? line.of[0].pid : 0;
+}
+
+static int32_t in_reach(int value)
+{
+	return MAX(MIN(value, ACCESS_PLACE_MAX), -ACCESS_PLACE_MAX);
+}
+
+static void fill(const struct apps *apps, const struct window *window, struct access_target *out)
+{
+	*out = (struct access_target){
+		.window = window->id,
+		.pid = jail_pid(apps, window),
+		.x = in_reach(window->x),
+		.y = in_reach(window->y),
+		.width = in_reach(window->width),
+		.height = in_reach(window->height),
+		.popup = window->above == apps->x->root,
+	};
+	if (strlen(window->title) == window->title_len)
+		memcpy(out->title, window->title, window->title_len + 1);
+}
+
+/* The active window; if another client's has the keys, nobody is said to have them. */
+static int aim_active(struct apps *apps, struct access_target *out, struct err *e)
+{
+	auto_free xcb_get_input_focus_reply_t *focus = NULL;
+	struct windows active = {.n = 0}, keys;
+	void *reply;
+	int rc;
+
+	if (xconn_reply(apps->x, xcb_get_input_focus(apps->x->xcb).sequence, &reply, e) < 0)
+		return -1;
+	focus = reply;
+	if (focus->focus <= XCB_INPUT_FOCUS_POINTER_ROOT || focus->focus == apps->x->root)
+		return err_set(e, ERR_NO_WINDOW, NULL, "no window has the keys");
+	if (windows_describe(apps->x, &focus->focus, 1, &keys, e) < 0)
+		return -1;
+	rc = keys.active != XCB_NONE ? windows_describe(apps->x, &keys.active, 1, &active, e) : 0;
+	if (rc == 0 && keys.list[0].gone)
+		rc = err_set(e, ERR_NO_WINDOW, NULL, "no window has the keys");
+	if (rc == 0) {
+		const struct window *window = active.n > 0 && !active.list[0].gone ? &active.list[0] : &keys.list[0];
+
+		fill(apps, window, out);
+		if (jail_pid(apps, &keys.list[0]) != out->pid)
+			out->pid = 0;
+	}
+	windows_finish(&active);
+	windows_finish(&keys);
+	return rc;
+}
+
+int access_aim(struct apps *apps, xcb_window_t window, struct access_target *out, struct err *e)
+{
+	struct windows found;
+	int rc = 0;
+
+	if (window == XCB_NONE)
+		return aim_active(apps, out, e);
+	if (windows_describe(apps->x, &window, 1, &found, e) < 0)
+		return -1;
+	if (found.list[0].gone)
+		rc = err_set(e, ERR_NOT_FOUND, "/window", "there is no window %u (any more)", window);
+	else
+		fill(apps, &found.list[0], out);
+	windows_finish(&found);
+	return rc;
+}
+
+/* The windows under the point, from the child of the root on. */
+static int windows_under(struct apps *apps, int x, int y, xcb_window_t ids[DEEP], size_t *n, struct err *e)
+{
+	xcb_window_t at = apps->x->root;
+
+	for (*n = 0; *n < DEEP; (*n)++) {
+		auto_free xcb_translate_coordinates_reply_t *reply = NULL;
+		void *got;
+
+		if (xconn_reply(apps->x, xcb_translate_coordinates(apps->x->xcb, apps->x->root, at, (int16_t)x, (int16_t)y).sequence, &got, e) < 0)
+			return -1;
+		reply = got;
+		if (reply->child == XCB_NONE)
+			return 0;
+		at = ids[*n] = reply->child;
+	}
+	return 0;
+}
+
+int access_aim_at(struct apps *apps, int x, int y, struct access_target *out, struct err *e)
+{
+	xcb_window_t ids[DEEP];
+	struct windows found;
+	size_t n;
+
+	*out = (struct access_target){0};
+	if (windows_under(apps, x, y, ids, &n, e) < 0)
+		return -1;
+	if (n == 0)
+		return 0;
+	if (windows_describe(apps->x, ids, n, &found, e) < 0)
+		return -1;
+	/* Frames are the window manager's, which is not in the app jail. */
+	for (size_t i = 0; i < found.n && out->pid == 0; i++)
+		if (!found.list[i].gone)
+			fill(apps, &found.list[i], out);
+	windows_finish(&found);
+	return 0;
+}

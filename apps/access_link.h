@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The link to glovebox-access as the files apps/access*.c share it; not for other folders (access.h is). One thread.
+ */
+#ifndef APPS_ACCESS_LINK_H
+#define APPS_ACCESS_LINK_H
+
+#include <xcb/xcb.h>
+
+#include "apps/access.h"
+#include "apps/access/wire/proto.h"
+
+struct apps;
+struct process;
+
+struct access_question {
+	struct access_question *next;
+	struct access *access;
+	uint32_t number;      /* 0: it was not sent yet */
+	struct co *aim;       /* finds out which window it is about, or NULL */
+	int x, y;
+	int64_t deadline_ms;
+	struct access_target target;
+	bool dropped;         /* freed when `aim` ends */
+	struct co_event changed;
+	/* The answer. */
+	bool answered;
+	struct err failed;    /* code ERR_NONE: it went well */
+	struct access_item *items;
+	size_t n_items, max_items;
+	struct access_told told;
+	struct access_done done;
+};
+
+struct access {
+	struct apps *apps;    /* NULL: accessibility is off, or the image has no session bus */
+	struct process *process;
+	struct loop_source *in, *out; /* of its pipes */
+	struct co *keeper;    /* starts the helper, and again when it ends; follows the focus */
+	struct co_event news; /* for the keeper */
+	bool moved;           /* another window is active since the focus was asked for */
+	uint32_t aimed_window; /* that it was asked for */
+	int aimed_pid;
+	bool heard;           /* it has said whether there is accessibility */
+	char reason[LIMIT_NODE_NAME_BYTES + 1]; /* why there is none, or "" */
+	size_t n_aims;
+	struct access_question *questions;
+	size_t n_questions;
+	uint32_t last_question, last_id;
+	char *record;         /* what came of the next record */
+	size_t len;
+	char *unsent;         /* records that its pipe has no room for */
+	size_t n_unsent;
+	struct access_focus focus;
+	struct co_event changed;
+};
+
+/* Starts the helper and waits until it says how it stands, LIMIT_ACCESS_START_MS at most; that there is no accessibility is not an error. Errors:
+ * ERR_CANCELLED. */
+int access_start(struct access *access, struct apps *apps, struct err *e);
+/* Ends what runs; access_rests once that has ended, which calls apps_rest. */
+void access_stop(struct access *access);
+bool access_rests(const struct access *access);
+void access_finish(struct access *access);
+
+/* A node as the stage sees it. */
+void access_fill_node(struct access_node *out, const struct access_item *item, uint32_t window);
+
+/* Another window is active. */
+void access_moved(struct access *access);
+
+/* A question that takes at most max_items nodes as its answer, and its sending. */
+struct access_question *access_question(struct access *access, size_t max_items, int64_t deadline_ms);
+void access_send(struct access_question *question, const struct access_record *record);
+/* Waits for the end of the answer. Errors: as access_wait_at, and ERR_CONFLICT for what the app refused. */
+int access_wait(struct access_question *question, int64_t until_ms, struct err *e);
+
+/* access_aim.c: the X window (0: the active one, or that of the input focus) as a target. Errors: ERR_NO_WINDOW, those of xconn_reply. */
+int access_aim(struct apps *apps, xcb_window_t window, struct access_target *out, struct err *e);
+/* The X window that shows at a point. pid 0: none of an app. */
+int access_aim_at(struct apps *apps, int x, int y, struct access_target *out, struct err *e);
+
+#endif

@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What apps say of themselves: trees, what is done to nodes, which field has the focus; and apps that hang, lie or die (W12 and its kind)."""
+import contextlib
+import pathlib
+
+import pytest
+
+from api import Refused
+from conftest import until
+
+PAGE = """<!doctype html><title>Form page</title><label>User <input id=u value=ada></label>
+<label>Password <input id=p type=password value=hunter2></label><input type=checkbox id=c><label for=c>Remember</label>
+<select aria-label=Size><option>One<option>Two</select><input type=range min=0 max=10 value=3 aria-label=Volume>
+<button onclick="document.title='pressed'">Go</button><p>Hello <a href="#x">a link</a> world</p>
+<textarea aria-label=Notes>some notes</textarea><div style="height:3000px"></div><p>far below</p>"""
+
+
+def ask_tree(session, space="native", **fields):
+    return session.try_act({"action": "tree", **fields}, space=space)["results"][0]
+
+
+def tree(session, **fields):
+    """Of an app that answers: on a busy machine one may be silent for a while."""
+    return until(lambda: (told := ask_tree(session, **fields)) and not told.get("hung") and told)
+
+
+def nodes(session, role=None, name=None, **fields):
+    """Nodes of the active window with this role and name; none while it has no tree."""
+    told = tree(session, **fields).get("nodes", [])
+    return [node for node in told if role in (None, node["role"]) and name in (None, node.get("name"))]
+
+
+def node(session, role, name=None, **fields):
+    return until(lambda: nodes(session, role, name, **fields))[0]
+
+
+def focus(session):
+    return session.api.call("GET", session.path)["focus"]
+
+
+def centre(node):
+    return node["x"] + node["width"] // 2, node["y"] + node["height"] // 2
+
+
+def click(session, node):
+    x, y = centre(node)
+    return session.act({"action": "click", "x": x, "y": y})["results"][0]
+
+
+def failure(session, action, **fields):
+    answer = session.try_act({"action": action, **fields})
+    assert not answer["ok"], answer
+    return answer["results"][0]["error"]
+
+
+def open_page(session, app="firefox", page=PAGE):
+    session.exec("sh", "-c", "cat >/home/user/form.html", stdin=page)
+    session.act({"action": "launch", "app": app, "args": ["/home/user/form.html"]})
+    node(session, "entry", "User")
+
+
+@pytest.fixture(scope="module")
+def firefox(server):
+    session = server.api.new(image="desktop")
+    open_page(session)
+    yield session
+    session.end()
+
+
+def below(pid):
+    """(name, environment) of all processes that descend from one, as root sees them."""
+    for child in pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            folder = pathlib.Path(f"/proc/{child}")
+            yield (folder / "comm").read_text().strip(), (folder / "environ").read_bytes()
+            yield from below(child)
+
+
+def test_no_x_connection(server, make_session):
+    """The registry, the launcher and the helper have no way to the display, and apps find the bus that was started for them."""
+    session = make_session("minimal")
+    session.act({"action": "launch", "app": "editor"})
+    node(session, "frame")
+    found = set()
+    for name, environment in below(server.process.pid):
+        if name in ("glovebox-access", "at-spi-bus-laun", "at-spi2-registr"):
+            found.add(name)
+            assert b"DISPLAY=" not in environment and b"XAUTHORITY=" not in environment, name
+    assert len(found) == 3, found
+
+
+def test_tree_of_a_page(firefox):
+    told = tree(firefox)
+    by_role = {(each["role"], each.get("name")): each for each in told["nodes"]}
+    assert (told["truncated"], told["hung"]) == (False, [])
+    assert by_role["entry", "User"]["value"] == "ada"
+    assert "editable" in by_role["entry", "User"]["states"]
+    assert by_role["slider", "Volume"]["value"] == "3"
+    assert by_role["link", "a link"]["width"] > 0
+    assert "off_screen" in next(each for each in told["nodes"] if each.get("value") == "far below")["states"]
+    password = by_role["password text", "Password"]
+    assert "value" not in password and "password" in password["states"]
+    assert "hunter2" not in str(told)
+    depths = [each["depth"] for each in told["nodes"]]
+    assert depths[0] == 0 and all(after <= before + 1 for before, after in zip(depths, depths[1:]))
+
+
+def test_places_are_where_clicks_hit(firefox):
+    """In the session's space and in another one."""
+    for space in ({"width": 1280, "height": 800}, {"width": 640, "height": 400}):
+        told = tree(firefox, space=space)["nodes"]
+        notes = next(each for each in told if each.get("name") == "Notes")
+        x, y = centre(notes)
+        firefox.act({"action": "click", "x": x, "y": y}, space=space)
+        until(lambda: focus(firefox).get("editable") and focus(firefox)["role"] == "entry")
+        firefox.act({"action": "key", "keys": "Escape"})
+
+
+def test_limits_of_a_tree(firefox):
+    few = tree(firefox, max_nodes=5)
+    assert (len(few["nodes"]), few["truncated"]) == (5, True)
+    flat = tree(firefox, max_depth=1)
+    assert {each["depth"] for each in flat["nodes"]} <= {0, 1} and flat["truncated"]
+    assert len(tree(firefox, all=True)["nodes"]) > len(tree(firefox)["nodes"])
+
+
+def test_press_and_set(firefox):
+    """Firefox says that it sets texts, and does not: that is told. Numbers it sets."""
+    user = node(firefox, "entry", "User")["id"]
+    assert "holds what it held" in failure(firefox, "set_node", node=user, value="Grace ✓")["detail"]
+    assert firefox.act({"action": "set_node", "node": node(firefox, "slider", "Volume")["id"], "value": "7"})["results"][0]["value"] == "7"
+    firefox.act({"action": "press_node", "node": node(firefox, "push button", "Go")["id"]})
+    until(lambda: nodes(firefox, "document web", "pressed"))
+
+
+def test_set_text(make_session):
+    session = make_session("minimal", apps=["editor"])
+    text = node(session, "text")["id"]
+    for value in ("Grace ✓\nsecond line", "", "x" * 16000):
+        told = session.do("set_node", node=text, value=value)
+        assert (told["node"], told.get("value", "")) == (text, value[:2000])
+        assert told.get("value_cut", False) == (len(value) > 2000)
+    with pytest.raises(Refused):
+        session.do("set_node", node=text, value="x" * 16385)
+
+
+def test_what_is_refused(firefox):
+    password = node(firefox, "password text", "Password")["id"]
+    assert "password field" in failure(firefox, "set_node", node=password, value="x")["detail"]
+    text = next(each for each in tree(firefox)["nodes"] if each["role"] == "paragraph")["id"]
+    assert failure(firefox, "press_node", node=text)["code"] == "conflict"
+    unknown = failure(firefox, "press_node", node=4294967295)
+    assert (unknown["code"], unknown["pointer"]) == ("not_found", "/actions/0/node")
+    button = node(firefox, "push button", "Go")["id"]
+    assert "it has: default" in failure(firefox, "press_node", node=button, name="explode")["detail"]
+    assert failure(firefox, "tree", window=4294967295)["code"] == "not_found"
+    for fields in ({"max_nodes": 0}, {"max_nodes": 5001}, {"timeout_ms": 0}, {"window": "x"}):
+        with pytest.raises(Refused):
+            firefox.act({"action": "tree", **fields})
+
+
+def test_focus_of_fields(firefox):
+    for role, name, password in (("password text", "Password", True), ("entry", "User", False), ("entry", "Notes", False)):
+        field = node(firefox, role, name)
+        until(lambda: (click(firefox, field)["node"] or {}).get("role") == role)  # noqa: B023
+        told = until(lambda: (now := focus(firefox)).get("role") == role and now)  # noqa: B023
+        assert (told["known"], told["password"], told["editable"]) == (True, password, True)
+
+
+def test_a_gone_node_is_no_other(firefox):
+    """A node whose page has gone is 404, also when others are where it was."""
+    button = node(firefox, "push button", "Go")["id"]
+    firefox.exec("sh", "-c", "cat >/home/user/other.html", stdin="<title>Other</title><button>Stop</button>")
+    firefox.act({"action": "key", "keys": "ctrl+l"}, {"action": "type", "text": "file:///home/user/other.html\n"})
+    node(firefox, "push button", "Stop")
+    assert until(lambda: failure(firefox, "press_node", node=button)["code"] == "not_found")
+    assert nodes(firefox, "document web", "Other")
+
+
+def test_an_app_that_hangs_costs_its_silence_once(make_session):
+    session = make_session("desktop")
+    session.act({"action": "launch", "app": "editor"})
+    node(session, "text")
+    session.exec("pkill", "-STOP", "mousepad")
+    first, second = ask_tree(session), ask_tree(session)
+    assert first["hung"] and first["took_ms"] < 1900, first
+    assert second["hung"] and second["took_ms"] < 100, second
+    assert session.exec("pkill", "-CONT", "mousepad")["exit_code"] == 0
+    assert node(session, "text")
+
+
+def test_the_helper_comes_back(make_session):
+    session = make_session("minimal")
+    session.act({"action": "launch", "app": "editor"})
+    old = node(session, "text")["id"]
+    assert session.exec("pkill", "-KILL", "glovebox-access")["exit_code"] == 0
+    until(lambda: failure(session, "tree")["code"] != "unsupported")
+    session.act({"action": "launch", "app": "editor"})
+    assert node(session, "text")["id"] > old
+    assert failure(session, "press_node", node=old)["code"] == "not_found"
+    until(lambda: focus(session)["known"])
+
+
+def test_terminals_that_ask_for_a_password(make_session):
+    """Echo off and line by line is a password prompt; a shell's own line is not, and windows without any of it are not known to be none."""
+    session = make_session("minimal", apps=["terminal"])
+    until(lambda: focus(session).get("terminal") and not focus(session)["password"])
+    session.act({"action": "type", "text": "read -s secret\n"})
+    until(lambda: focus(session)["password"])
+    session.act({"action": "type", "text": "hunter2\n"})
+    until(lambda: focus(session)["known"] and not focus(session)["password"])
+    assert failure(session, "tree")["code"] == "not_found"
+
+
+def test_switched_off(make_session):
+    session = make_session("minimal", accessibility=False, apps=["editor"])
+    assert session.exec("pgrep", "-f", "at-spi|glovebox-access")["stdout"] == ""
+    error = failure(session, "tree")
+    assert (error["code"], error["detail"]) == ("unsupported", "accessibility is off in this session, or its image has no session bus")
+    assert focus(session) == {"known": False}
