@@ -153,8 +153,11 @@ static void on_state(struct access *access, const struct access_record *record)
 	if (access->reason[0])
 		log_info("no accessibility: %s", access->reason);
 	access->heard = true;
-	if (strncmp(record->address, "unix:path=/", 11) == 0 && !text_has_control(record->address, strlen(record->address)))
-		environment_accessible(&access->apps->environment, record->address);
+	if (strncmp(record->address, "unix:path=/", 11) == 0 && !text_has_control(record->address, strlen(record->address)) &&
+	    strcmp(record->address, access->address) != 0) {
+		(void)strcpy(access->address, record->address);
+		access->unpublished = true;
+	}
 	co_signal(&access->changed);
 	access_moved(access);
 }
@@ -299,6 +302,22 @@ static void follow(struct access *access)
 	(void)access_focus_now(access, util_now_ms() + FOCUS_MS, &focus, &e);
 }
 
+/* Where apps that start from now on look for the bus: in their environment, and for Qt at the root window. (Qt 5 and 6 that ask the session
+ * bus, and find it there, tell of themselves before they are connected, which fails, and then never again.) */
+static void publish(struct access *access)
+{
+	struct apps *apps = access->apps;
+	xcb_atom_t atom;
+
+	access->unpublished = false;
+	environment_accessible(&apps->environment, access->address);
+	if (xconn_atom(apps->x, "AT_SPI_BUS", &atom, NULL) < 0)
+		return;
+	xcb_change_property(apps->x->xcb, XCB_PROP_MODE_REPLACE, apps->x->root, atom, XCB_ATOM_STRING, 8, (uint32_t)strlen(access->address),
+	                    access->address);
+	xconn_flush(apps->x);
+}
+
 static void keep(void *arg)
 {
 	struct access *access = arg;
@@ -312,6 +331,8 @@ static void keep(void *arg)
 			(void)co_wait_until(util_now_ms() + LIMIT_ACCESS_START_MS, NULL);
 			continue;
 		}
+		if (access->unpublished)
+			publish(access);
 		if (access->moved)
 			follow(access);
 		else if (access->process)
@@ -348,6 +369,8 @@ int access_start(struct access *access, struct apps *apps, struct err *e)
 			*e = why;
 			return -1;
 		}
+	if (access->unpublished)
+		publish(access);
 	if (!access->heard)
 		(void)snprintf(access->reason, sizeof(access->reason), "the accessibility helper does not say how it stands");
 	return 0;

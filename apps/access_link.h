@@ -43,6 +43,8 @@ struct access {
 	int aimed_pid;
 	bool heard;           /* it has said whether there is accessibility */
 	char reason[LIMIT_NODE_NAME_BYTES + 1]; /* why there is none, or "" */
+	char address[ACCESS_ADDRESS_BYTES + 1]; /* of the accessibility bus, or "" */
+	bool unpublished;     /* it has changed, and apps are not told yet */
 	size_t n_aims;
 	struct access_question *questions;
 	size_t n_questions;

@@ -79,7 +79,8 @@ static json_t *actions_of(const struct access_item *item)
 	for (size_t i = json_array_size(list); i-- > 0;) {
 		const char *name = json_string_value(json_array_get(list, i));
 
-		if (strcmp(name, ACCESS_UNTOLD_ACTION) == 0 || (strcmp(name, ACCESS_DEFAULT_ACTION) == 0 && !has(item, STATE_FOCUSABLE)))
+		/* With a dot: what GTK 4 has for all of a window. */
+		if (strcmp(name, ACCESS_UNTOLD_ACTION) == 0 || strchr(name, '.') || (strcmp(name, ACCESS_DEFAULT_ACTION) == 0 && !has(item, STATE_FOCUSABLE)))
 			json_array_remove(list, i);
 	}
 	return list;

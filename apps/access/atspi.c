@@ -310,6 +310,9 @@ bool atspi_look_take(struct looking *looking, struct app *app, const struct ref 
 	(void)atspi_take_int(looking->n_children, deadline_ms, &n);
 	out->n_children = (uint32_t)MAX(n, 0);
 	take_place(looking->place, deadline_ms, out);
+	/* GTK 4 tells of nothing that it shows. */
+	if (app->gtk4 && seen_is(out, STATE_VISIBLE) && (out->width > 0 || out->role == ROLE_FRAME))
+		out->states |= 1ULL << STATE_SHOWING;
 	return there && !seen_is(out, STATE_DEFUNCT);
 }
 

@@ -96,6 +96,8 @@ static void on_reply(struct bus *bus, DBusMessage *message)
 			answer(call, message);
 			return;
 		}
+	if (bus->heard && dbus_message_get_sender(message))
+		bus->heard(bus->arg, dbus_message_get_sender(message));
 }
 
 /* Nothing that comes is for libdbus itself; method calls to us are nobody's. */

@@ -32,6 +32,7 @@ struct bus {
 	struct loop_timer *soon;
 	struct call *calls[1024]; /* by serial */
 	void (*signal)(void *arg, DBusMessage *message); /* a signal came */
+	void (*heard)(void *arg, const char *name);      /* an answer came after nobody waited for it any more */
 	void (*lost)(void *arg);                         /* called once, from the loop */
 	void *arg;
 };

@@ -225,7 +225,7 @@ void change_set(struct desk *desk, const struct access_record *ask)
 	else if (seen.interfaces & HAS_SELECTION)
 		done = select_child(desk, &seen, ask->text, deadline_ms);
 	else {
-		desk_fail(ask->question, ACCESS_REFUSED, "node %u (%s) takes no value", ask->id, atspi_role_name(seen.role));
+		desk_fail(ask->question, ACCESS_REFUSED, "node %u (%s) takes no value; click on it and type", ask->id, atspi_role_name(seen.role));
 		return;
 	}
 	if (done)

@@ -25,6 +25,7 @@ struct desk {
 	struct access_told told;     /* as it was last told */
 	bool looks, look_again;      /* a coroutine asks for it; it is to ask once more */
 	struct loop_timer *tick;
+	int64_t retry_ms;
 };
 
 /* An answer, to the stage. */
@@ -55,6 +56,8 @@ void walk_run(struct desk *desk, const struct access_record *ask);
 
 /* find.c: answers ACCESS_AT. */
 void find_run(struct desk *desk, const struct access_record *ask);
+/* Browsers take long for the first answer about a point: asked for when a window becomes active, the first click does not wait for it. */
+void find_warm(struct desk *desk, const struct access_target *target);
 /* Below `from`: the deepest node for which `fits` says yes, through those for which `leads` says yes; level by level. */
 struct find {
 	bool (*leads)(const struct find *find, const struct seen *seen);

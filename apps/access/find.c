@@ -11,8 +11,7 @@
 #define STEPS 32      /* down, by asking each for the one below it */
 #define CLIMB 4       /* up, from a node without a name to one that has one */
 #define SHORT_CLIMB 2 /* from a text to its field */
-#define LOOKS 400     /* nodes of one level that are followed when the app does not say */
-#define ALL_LOOKS 4000
+#define LOOKS 500     /* nodes of one level that are looked at when the app does not say */
 #define PLACE_SCREEN 0
 #define PLACE_WINDOW 1
 
@@ -54,55 +53,81 @@ static bool is_at_point(const struct find *find, const struct seen *seen)
 	return seen_is(seen, STATE_SHOWING) && holds(seen, find->x, find->y);
 }
 
-/* Looks at the children of all that lead on, a level at a time. */
-bool find_below(struct desk *desk, const struct find *find, const struct seen *from, int64_t deadline_ms, struct seen *out)
+/* One level of a search: the nodes that lead on, and what is asked about those below them. */
+struct level {
+	struct seen *nodes, *next; /* LOOKS each */
+	struct children_call *calls; /* LOOKS */
+	struct ref *below;         /* LOOKS + LIMIT_TREE_CHILDREN */
+	struct looking *looking;   /* as many */
+	size_t n, n_next, n_below;
+};
+
+/* The children of all nodes of the level, as far as there is room: the calls for them are under way together. */
+static void list_below(struct desk *desk, struct level *level, int64_t deadline_ms)
 {
-	struct seen *level = util_alloc(LOOKS * sizeof(*level));
-	struct seen *next = util_alloc(LOOKS * sizeof(*next));
-	struct looking *looking = util_alloc(LIMIT_TREE_CHILDREN * sizeof(*looking));
-	struct ref *list = util_alloc(LIMIT_TREE_CHILDREN * sizeof(*list));
-	struct children_call *calls = util_alloc(sizeof(*calls));
-	size_t n = 1, looked = 0;
+	for (size_t i = 0; i < level->n; i++) {
+		level->calls[i].n = 0;
+		if (level->nodes[i].n_children <= LIMIT_TREE_CHILDREN)
+			atspi_children(&desk->a11y, &level->nodes[i], &level->calls[i]);
+	}
+	level->n_below = 0;
+	for (size_t i = 0; i < level->n; i++) {
+		struct ref *at = level->below + MIN(level->n_below, LOOKS);
+
+		level->n_below = (size_t)(at - level->below) + atspi_children_take(&level->calls[i], level->nodes[i].app, deadline_ms, at);
+	}
+	level->n_below = MIN(level->n_below, LOOKS);
+}
+
+static bool look_below(struct desk *desk, const struct find *find, struct level *level, struct app *app, int64_t deadline_ms, struct seen *out)
+{
 	bool found = false;
 
-	level[0] = *from;
-	for (int depth = 0; n > 0 && depth < LIMIT_TREE_DEPTH && looked < ALL_LOOKS; depth++) {
-		size_t n_next = 0;
+	level->n_next = 0;
+	for (size_t i = 0; i < level->n_below; i++)
+		atspi_look(&desk->a11y, app, &level->below[i], &level->looking[i]);
+	for (size_t i = 0; i < level->n_below; i++) {
+		struct seen seen;
 
-		for (size_t i = 0; i < n && util_now_ms() < deadline_ms; i++) {
-			uint32_t n_list;
-
-			if (level[i].n_children == 0 || level[i].n_children > LIMIT_TREE_CHILDREN)
-				continue;
-			atspi_children(&desk->a11y, &level[i], calls);
-			n_list = atspi_children_take(calls, from->app, deadline_ms, list);
-			looked += n_list;
-			for (uint32_t j = 0; j < n_list; j++)
-				atspi_look(&desk->a11y, from->app, &list[j], &looking[j]);
-			for (uint32_t j = 0; j < n_list; j++) {
-				struct seen seen;
-
-				if (!atspi_look_take(&looking[j], from->app, &list[j], deadline_ms, &seen))
-					continue;
-				if (find->fits(find, &seen)) {
-					*out = seen;
-					found = true;
-				}
-				if (n_next < LOOKS && find->leads(find, &seen))
-					next[n_next++] = seen;
-			}
+		if (!atspi_look_take(&level->looking[i], app, &level->below[i], deadline_ms, &seen))
+			continue;
+		if (find->fits(find, &seen)) {
+			*out = seen;
+			found = true;
 		}
-		struct seen *swap = level;
-
-		level = next;
-		next = swap;
-		n = n_next;
+		if (find->leads(find, &seen))
+			level->next[level->n_next++] = seen;
 	}
-	free(level);
-	free(next);
-	free(looking);
-	free(list);
-	free(calls);
+	return found;
+}
+
+bool find_below(struct desk *desk, const struct find *find, const struct seen *from, int64_t deadline_ms, struct seen *out)
+{
+	struct level level = {
+		.nodes = util_alloc(LOOKS * sizeof(*level.nodes)),
+		.next = util_alloc(LOOKS * sizeof(*level.next)),
+		.calls = util_alloc(LOOKS * sizeof(*level.calls)),
+		.below = util_alloc((LOOKS + LIMIT_TREE_CHILDREN) * sizeof(*level.below)),
+		.looking = util_alloc((LOOKS + LIMIT_TREE_CHILDREN) * sizeof(*level.looking)),
+		.n = 1,
+	};
+	bool found = false;
+
+	level.nodes[0] = *from;
+	for (int depth = 0; level.n > 0 && depth < LIMIT_TREE_DEPTH && !from->app->peer.hung && util_now_ms() < deadline_ms; depth++) {
+		struct seen *swap = level.nodes;
+
+		list_below(desk, &level, deadline_ms);
+		found |= look_below(desk, find, &level, from->app, deadline_ms, out);
+		level.nodes = level.next;
+		level.next = swap;
+		level.n = level.n_next;
+	}
+	free(level.nodes);
+	free(level.next);
+	free(level.calls);
+	free(level.below);
+	free(level.looking);
 	return found;
 }
 
@@ -192,6 +217,20 @@ static bool find_at(struct desk *desk, struct app *app, const struct access_reco
 	}
 	climb(desk, &frame, deadline_ms, out);
 	return true;
+}
+
+void find_warm(struct desk *desk, const struct access_target *target)
+{
+	int64_t deadline_ms = util_now_ms() + AT_MS;
+	struct app *apps[LIMIT_ACCESS_APPS];
+	size_t n = target->pid != 0 ? desk_apps(desk, target->pid, deadline_ms, apps) : 0;
+	struct ref node;
+	struct seen frame;
+
+	for (size_t i = 0; i < n; i++)
+		if (!apps[i]->gtk4 && desk_frame(desk, apps[i], target, deadline_ms, &frame))
+			(void)atspi_take_ref(ask_below(desk, apps[i], &frame.ref, target->x + target->width / 2, target->y + target->height / 2), apps[i],
+			                     deadline_ms, &node);
 }
 
 void find_run(struct desk *desk, const struct access_record *ask)

@@ -11,6 +11,8 @@
 
 #define FOCUS_MS 1500
 #define TICK_MS 100       /* terminals tell nobody that they stop to echo */
+#define RETRY_MIN_MS 250  /* what is not known is looked for again, twice as long after each time */
+#define RETRY_MAX_MS 8000
 #define TO_DOCUMENT 40    /* steps up from a field to its page */
 
 static bool leads_to_focus(const struct find *find, const struct seen *seen)
@@ -145,8 +147,14 @@ static void tell(struct desk *desk, const struct access_target *target, const st
 		desk->told = *told;
 	if (question != 0 || news)
 		desk_tell(&record);
-	if (active && told->terminal && !desk->tick)
+	if (!active || desk->tick)
+		return;
+	if (told->terminal)
 		desk->tick = loop_at(desk->loop, util_now_ms() + TICK_MS, on_tick, desk);
+	else if (!told->known && target->pid != 0) {
+		desk->retry_ms = MIN(2 * desk->retry_ms, RETRY_MAX_MS);
+		desk->tick = loop_at(desk->loop, util_now_ms() + desk->retry_ms, on_tick, desk);
+	}
 }
 
 static void on_tick(void *arg)
@@ -156,8 +164,13 @@ static void on_tick(void *arg)
 	struct access_told told = desk->told;
 
 	desk->tick = NULL;
-	if (target.pid == 0 || told.pid != target.pid || !told.terminal)
+	if (target.pid == 0 || told.pid != target.pid)
 		return;
+	if (!told.terminal) {
+		if (!told.known)
+			focus_again(desk);
+		return;
+	}
 	tty_look(target.pid, &told.terminal, &told.prompt);
 	told.known = told.has_node || told.terminal;
 	tell(desk, &target, &told, 0);
@@ -205,9 +218,14 @@ void focus_event(struct desk *desk, struct app *app, const char *path, bool gain
 
 void focus_run(struct desk *desk, const struct access_record *ask)
 {
+	bool is_new = !is_active(desk, &ask->target);
 	struct access_told told;
 
+	if (is_new)
+		desk->retry_ms = RETRY_MIN_MS;
 	desk->active = ask->target;
 	look(desk, &ask->target, &told);
 	tell(desk, &ask->target, &told, ask->question);
+	if (is_new)
+		find_warm(desk, &ask->target);
 }

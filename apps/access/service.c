@@ -175,6 +175,17 @@ static void on_signal(void *arg, DBusMessage *message)
 	focus_event(desk, app, dbus_message_get_path(message), gained != 0);
 }
 
+/* An app that answers late does not hang. */
+static void on_heard(void *arg, const char *name)
+{
+	struct app *app = desk_app(arg, name);
+
+	if (app) {
+		app->peer.hung = false;
+		app->peer.heard_ms = util_now_ms();
+	}
+}
+
 static void on_lost(void *arg)
 {
 	struct desk *desk = arg;
@@ -200,7 +211,7 @@ static bool bring_up(struct desk *desk, const char **why)
 		if (!ask_address(desk, deadline_ms))
 			return false;
 		enable(desk, deadline_ms);
-		desk->a11y = (struct bus){.signal = on_signal, .lost = on_lost, .arg = desk};
+		desk->a11y = (struct bus){.signal = on_signal, .heard = on_heard, .lost = on_lost, .arg = desk};
 		if (bus_open(&desk->a11y, desk->loop, desk->address, &e) < 0)
 			return false;
 		bus_match(&desk->a11y, "type='signal',interface='" DBUS_INTERFACE_DBUS "',member='NameOwnerChanged'");

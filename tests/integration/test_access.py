@@ -133,6 +133,37 @@ def test_press_and_set(firefox):
     until(lambda: nodes(firefox, "document web", "pressed"))
 
 
+@pytest.mark.parametrize("image, app, role", [
+    ("minimal", "editor", "text"), ("desktop", "viewer", "spin button"), ("toolkits", "gtk4", "text"), ("toolkits", "qt", "text"),
+    ("office", "office-writer", "document text"), ("office", "office-calc", "document spreadsheet"),
+])
+def test_every_toolkit(make_session, image, app, role):
+    """A tree with places, and a click there meets the node. A sheet, with its 2^31 cells, is no different."""
+    session = make_session(image)
+    session.do("launch", app=app)
+    wanted = until(lambda: [each for each in nodes(session, role) if each.get("width")])[0]
+    told = tree(session)
+    assert len(told["nodes"]) > 10 and told["took_ms"] < 2500, told
+    x, y = centre(wanted)
+    met = until(lambda: session.do("click", x=x, y=y)["node"])
+    if app != "office-calc":
+        assert (met["role"], met.get("bounds")) == (role, {name: wanted[name] for name in ("x", "y", "width", "height")}) or role != "text"
+    assert met["role"] != "frame"
+
+
+def test_chromium(make_session):
+    """Its first focus event may be missing; a password field is known all the same."""
+    session = make_session("desktop")
+    open_page(session, "chromium")
+    password = node(session, "password text", "Password")
+    assert "value" not in password
+    until(lambda: (click(session, password)["node"] or {}).get("role") == "password text")
+    until(lambda: focus(session).get("password"))
+    user = node(session, "entry", "User")["id"]
+    assert "takes no value" in failure(session, "set_node", node=user, value="Grace")["detail"]
+    assert "hunter2" not in str(tree(session, all=True))
+
+
 def test_set_text(make_session):
     session = make_session("minimal", apps=["editor"])
     text = node(session, "text")["id"]
