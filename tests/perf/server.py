@@ -177,7 +177,7 @@ def package_version(name):
     return f"{name} {asked.stdout or 'absent'}"
 
 
-PACKAGES = ("xvfb", "xdotool", "scrot", "maim", "imagemagick", "ffmpeg", "python3-pil", "wrk")
+PACKAGES = ("xvfb", "xdotool", "wmctrl", "xclip", "python3-pyatspi", "scrot", "maim", "imagemagick", "ffmpeg", "python3-pil", "wrk")
 
 
 def machine(operator):

@@ -73,15 +73,26 @@ SPEED = (
     ("click and its picture at once", "click and its picture", "xdotool, then scrot"),
     ("click and its settled picture", "click to settled picture, 50 ms of quiet", "usual loop: xdotool, sleep 2, scrot"),
 )
+# The same of what a section may have, of which nothing is measured in the stage alone.
+KNOWING = (
+    ("list of 60 windows", "list of 60 windows", "wmctrl -lGpx"),
+    ("5 MB put on the clipboard", "clipboard, 5 MB: set", "xclip"),
+    ("5 MB got from it", "clipboard, 5 MB: get what the other has set", "xclip -o"),
+    ("nodes of a page in Firefox", "tree of firefox", "pyatspi"),
+    ("nodes of Writer", "tree of office-writer", "pyatspi"),
+)
 
 
 def newest_results():
     """(title, machine, {(what, how): row as cells}) of the newest section at 1280x800."""
     text = (TREE / "tests/perf/RESULTS.md").read_text().split("\n## ")[1]
     title, machine = text.split("\n")[:3:2]
-    table = text.split("### 1280x800\n\n")[1].split("\n\n")[0]
-    rows = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in table.split("\n")]
-    return title, machine, {(row[0], row[1]): dict(zip(rows[0], row)) for row in rows[2:]}
+    found = {}
+    for head in ("### 1280x800\n\n", "### Knowing what is on the screen, 1280x800\n\n"):
+        table = text.partition(head)[2].split("\n\n")[0]
+        rows = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in table.strip().split("\n")]
+        found |= {(row[0], row[1]): dict(zip(rows[0], row)) for row in rows[2:]}
+    return title, machine, found
 
 
 def test_speed():
@@ -92,4 +103,8 @@ def test_speed():
         theirs = found[what, peer] if peer else {}
         takes = f"{theirs['median']}, {theirs['ratio']} times as long" + (f"; {theirs['note']}" if theirs["note"] else "") if peer else ""
         lines.append(f"| {' | '.join([words, *ours, peer or '', takes])} |")
+    for words, what, peer in KNOWING:
+        if (what, peer) in found and found[what, peer]["ratio"]:
+            theirs, ours = found[what, peer], [found.get((what, f"glovebox, {how}"), {"median": ""})["median"] for how in ("in the stage", "HTTP")]
+            lines.append(f"| {' | '.join([words, *ours, peer, theirs['median'] + ', ' + theirs['ratio'] + ' times as long'])} |")
     check_text("speed", f"{title}: {machine.split(';')[0]}.\n\n" + "".join(f"{line}\n" for line in lines))
