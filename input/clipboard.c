@@ -24,6 +24,7 @@ static void note_owner(struct clipboard *clipboard, enum clipboard_name name, co
 	one->owner = event->owner;
 	one->n_changes++;
 	one->changed = event->timestamp;
+	co_signal(&one->told);
 	if (event->subtype != XCB_XFIXES_SELECTION_EVENT_SET_SELECTION_OWNER) {
 		selection_desert(&one->ours);
 		selection_desert(&one->theirs);

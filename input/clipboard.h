@@ -29,6 +29,7 @@ struct clipboard_one {
 	xcb_window_t owner;      /* as X last told */
 	unsigned int n_changes;  /* of it */
 	xcb_timestamp_t changed; /* the server's time of the last one */
+	struct co_event told;    /* signalled at each */
 };
 
 struct clipboard {

@@ -7,6 +7,7 @@
 #include <xkbcommon/xkbcommon.h>
 
 #include "input/carry.h"
+#include "input/copying.h"
 #include "input/drag.h"
 #include "input/focus.h"
 #include "input/keyboard.h"
@@ -28,6 +29,7 @@ struct input {
 	struct drags drags;
 	struct focus focus;
 	struct carry carry;
+	struct copying copying;
 };
 
 int input_create(struct input **input, struct xconn *x, const struct input_ops *ops, struct err *e)
@@ -39,6 +41,7 @@ int input_create(struct input **input, struct xconn *x, const struct input_ops *
 		made->ops = *ops;
 	made->hands.x = x;
 	made->focus = (struct focus){.pointer = &made->pointer, .ping = &made->keyboard.ping, .ops = &made->ops};
+	made->copying = (struct copying){.clipboard = &made->keyboard.clipboard, .hands = &made->hands};
 	made->pointer = (struct pointer){.x = x, .hands = &made->hands, .wm = &made->keyboard.ping.wm};
 	if (keyboard_init(&made->keyboard, x, &made->hands, e) < 0 ||
 	    drag_init(&made->drags, &made->pointer, &made->keyboard.ping, &made->ops, e) < 0) {
@@ -166,8 +169,13 @@ static int check_type(void *home, const json_t *args, struct err *e)
 /* The chord of "keys", about to be pressed. */
 static int begin_chord(struct input *input, const json_t *args, struct chord *chord, struct err *e)
 {
-	if (chord_of(args, "keys", chord, e) < 0 || focus_settle(&input->focus, e) < 0 || carry_before_keys(&input->carry, e) < 0)
+	if (chord_of(args, "keys", chord, e) < 0 || focus_settle(&input->focus, e) < 0)
 		return -1;
+	if (copying_pastes(&input->copying, chord) && copying_settle(&input->copying, e) < 0)
+		return -1;
+	if (carry_before_keys(&input->carry, e) < 0)
+		return -1;
+	copying_note_chord(&input->copying, chord);
 	return focus_note_chord(&input->focus, chord, e);
 }
 
@@ -501,12 +509,16 @@ static int run_cursor_position(struct action_run *run, struct err *e)
 
 static int run_clipboard_set(struct action_run *run, struct err *e)
 {
-	return clipboard_run_set(&((struct input *)run->home)->keyboard.clipboard, run, e);
+	struct input *input = run->home;
+
+	return copying_settle(&input->copying, e) < 0 ? -1 : clipboard_run_set(&input->keyboard.clipboard, run, e);
 }
 
 static int run_clipboard_get(struct action_run *run, struct err *e)
 {
-	return clipboard_run_get(&((struct input *)run->home)->keyboard.clipboard, run, e);
+	struct input *input = run->home;
+
+	return copying_settle(&input->copying, e) < 0 ? -1 : clipboard_run_get(&input->keyboard.clipboard, run, e);
 }
 
 /* What they say of what they did. */

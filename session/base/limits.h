@@ -75,6 +75,7 @@
 #define LIMIT_CLIPBOARD_BYTES (5 * 1024 * 1024) /* text, HTML or PNG of a clipboard, each */
 #define LIMIT_CLIPBOARD_BASE64_BYTES ((LIMIT_CLIPBOARD_BYTES + 2) / 3 * 4) /* a PNG of it in a body */
 #define LIMIT_CLIPBOARD_MS 5000               /* reading one of them from an owner that goes on answering */
+#define LIMIT_COPY_MS 500                     /* an app having what it was told to copy */
 #define LIMIT_CARRY_MS 1000                   /* carrying one from an untrusted app to trusted ones */
 #define LIMIT_CARRY_EVERY_MS 100              /* and the next one not before */
 #define LIMIT_CARRY_HURRY_MS 10000            /* keys do not wait for a carry for so long after an owner that did not answer */
