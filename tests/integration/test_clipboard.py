@@ -98,8 +98,7 @@ def test_a_program_that_has_ended_holds_nothing(session):
     session.act({"action": "type", "text": "copied"}, {"action": "key", "keys": "ctrl+a"}, {"action": "key", "keys": "ctrl+c"})
     until(lambda: get(session)["owner"] == "app")
     assert get(session)["text"] == "copied"
-    session.do("close_window", window=opened)
-    session.run("pkill", "-9", "mousepad")
+    session.do("close_window", window=opened, force=True)
     until(lambda: get(session) == {"owner": "none", "offered": [], "text": None})
 
 
@@ -112,7 +111,7 @@ def test_what_is_copied_is_got_in_the_same_list(session):
         # There is nothing to copy: the wait for it has its end.
         answer = session.act({"action": "key", "keys": "ctrl+c"}, {"action": "clipboard_get"})
         assert answer["results"][-1]["text"] == f"text {i}" and answer["results"][-1]["elapsed_ms"] < 1500
-    session.do("close_window", window=opened)
+    session.do("close_window", window=opened, force=True)
 
 
 def test_pasted_into_a_terminal(session):
