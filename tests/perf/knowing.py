@@ -192,8 +192,10 @@ def cost(server, table, how, accessibility):
             loads.append(1000 * (time.perf_counter() - start))
         used = sum(descendants(server.process.pid).values()) - before
         window = windows(made)[0]
-        button = {"x": window["x"] + 80, "y": window["y"] + 85 + 30}
-        clicks = timed_ms(lambda: made.act({"action": "click", **button}, observe={"quiet_ms": steps.QUIET_MS}), CLICKS)
+        y = window["y"] + 85 + 30
+        # Elsewhere on the button each time: what is near the last click waits so as not to be a double click.
+        clicks = [life.timed_ms(lambda x=window["x"] + 60 + 60 * (i % 4): made.act({"action": "click", "x": x, "y": y}, observe={"quiet_ms": steps.QUIET_MS}))
+                  for i in range(CLICKS)]
         table.add(how, figure(sorted(loads)[LOADS // 2]) + " ms", f"{used / os.sysconf('SC_CLK_TCK') / LOADS:.2f} s",
                   f"{memory_mb(server.pids()):.0f} MB", figure(sorted(clicks)[CLICKS // 2]) + " ms")
 
