@@ -20,6 +20,7 @@
 #define SMALL "{\"spec\":{\"display\":{\"width\":320,\"height\":200}}," IMAGE
 #define QUICK "\"observe\":{\"quiet_ms\":20}"
 #define SEIZURES 8
+#define ROUNDS 12
 #define PATIENCE_MS 10000
 
 static int open_with(struct rig *rig, const char *body)
@@ -273,6 +274,42 @@ static void test_programs_that_take_the_size(void **state)
 	expect_size(json_object_get(now, "display"), 400, 300);
 }
 
+/* Pictures that take long, or wait for their turn, while the screen gets another size: each is of one size, or is told that its region is gone. */
+static void test_pictures_meanwhile(void **state)
+{
+	static const char *const queries[] = {"{\"format\":\"webp\"}", "{\"format\":\"png\",\"compression\":\"small\"}", "{}",
+	                                      "{\"region\":\"500,300,140,100\",\"format\":\"webp\"}", "{\"region\":\"0,0,60,60\",\"space\":\"100x333\"}"};
+	struct rig *rig = *state;
+	auto_fd fd = open_with(rig, PLAIN);
+	int fds[ARRAY_LEN(queries)], n_told = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(queries); i++)
+		fds[i] = rig_connect(rig);
+	for (int round = 0; round < ROUNDS; round++) {
+		auto_free char *body = util_printf("{\"actions\":[{\"action\":\"resize_display\",\"width\":%d,\"height\":%d}]}", round % 2 ? 640 : 100 + round,
+		                                   round % 2 ? 400 : 150 + 7 * round);
+
+		for (size_t i = 0; i < ARRAY_LEN(queries); i++)
+			rig_send_call(fds[i], "screenshot", "agent", queries[i], NULL);
+		rig_send_call(fd, "act", "agent", NULL, body);
+		for (size_t i = 0; i < ARRAY_LEN(queries); i++) {
+			struct rig_reply reply = rig_read_reply(fds[i]);
+
+			assert_true(reply.status == 200 || ((reply.status == 400 || reply.status == 409) && i == 3));
+			n_told += reply.status != 200;
+			rig_free_reply(&reply);
+		}
+		struct rig_reply reply = rig_read_reply(fd);
+
+		assert_int_equal(reply.status, 200);
+		assert_true(json_is_true(json_object_get(reply.json, "ok")));
+		rig_free_reply(&reply);
+	}
+	assert_true(n_told > 0);
+	for (size_t i = 0; i < ARRAY_LEN(queries); i++)
+		(void)close(fds[i]);
+}
+
 /* Each resize makes a mode, and the one before goes. */
 static void test_modes_do_not_pile_up(void **state)
 {
@@ -297,6 +334,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_space_that_stays, rig_set_up, rig_tear_down),
 		cmocka_unit_test_setup_teardown(test_old_pictures, rig_set_up, rig_tear_down),
 		cmocka_unit_test_setup_teardown(test_programs_that_take_the_size, rig_set_up, rig_tear_down),
+		cmocka_unit_test_setup_teardown(test_pictures_meanwhile, rig_set_up, rig_tear_down),
 		cmocka_unit_test_setup_teardown(test_modes_do_not_pile_up, rig_set_up, rig_tear_down),
 	};
 
