@@ -7,20 +7,51 @@
 #include "session/replay/title.h"
 
 #define TREE_NODES 5000
+#define TREE_WINDOWS 8 /* the topmost, of which the tree is asked for */
 
-/* Where what the first aimed action met is now, as the session's tree says. False when nothing can be said. */
-static bool find_aim(const struct step *step, struct find *find)
+/* What one action answers, of the session that is played on; NULL when it was refused or failed. The caller's reference. */
+static json_t *ask(const struct step *step, json_t *action)
 {
 	const struct player_api *api = step->player->api;
-	const json_t *aim = json_array_get(step->plan->aims, 0);
-	json_auto_t *body = json_pack("{s:[{s:s,s:i}],s:s}", "actions", "action", "tree", "max_nodes", TREE_NODES, "space", "native"), *answer = NULL;
+	json_auto_t *body = json_pack("{s:[o],s:s}", "actions", action, "space", "native"), *answer = NULL;
 	struct err ignored; /* a server that is gone will be met again */
+	json_t *result = NULL;
+
+	if (api->act(api->arg, body, &answer, &ignored) == 0)
+		result = json_array_get(json_object_get(answer, "results"), 0);
+	return json_is_true(json_object_get(result, "ok")) ? json_incref(result) : NULL;
+}
+
+/* The nodes of all windows, as the tree of one has them. The caller's reference. */
+static json_t *ask_trees(const struct step *step)
+{
+	json_auto_t *windows = ask(step, json_pack("{s:s}", "action", "windows"));
+	json_t *nodes = json_array(), *hung = json_array(), *window;
+	bool is_cut = false;
+	size_t i, n = 0;
+
+	json_array_foreach(json_object_get(windows, "windows"), i, window) {
+		json_auto_t *tree = i < TREE_WINDOWS ? ask(step, json_pack("{s:s,s:O*,s:i}", "action", "tree", "window", json_object_get(window, "id"), "max_nodes", TREE_NODES)) : NULL;
+
+		n += tree != NULL;
+		is_cut |= json_is_true(json_object_get(tree, "truncated"));
+		json_array_extend(nodes, json_object_get(tree, "nodes"));
+		json_array_extend(hung, json_object_get(tree, "hung"));
+	}
+	return json_pack("{s:o,s:o,s:b}", "nodes", nodes, "hung", hung, "truncated", is_cut || n == 0);
+}
+
+/* Where what the first aimed action met is now. False when nothing can be said. */
+static bool find_aim(const struct step *step, struct find *find)
+{
+	const json_t *aim = json_array_get(step->plan->aims, 0);
+	json_auto_t *tree = NULL;
 
 	/* A journal that is to be the new one has no such acts. */
-	if (!aim || step->player->options->accept || api->act(api->arg, body, &answer, &ignored) != 0)
+	if (!aim || step->player->options->accept)
 		return false;
-	*find = find_node(json_array_get(json_object_get(answer, "results"), 0), json_object_get(aim, "node"), (int)form_int(aim, "x", 0),
-	                  (int)form_int(aim, "y", 0));
+	tree = ask_trees(step);
+	*find = find_node(tree, json_object_get(aim, "node"), (int)form_int(aim, "x", 0), (int)form_int(aim, "y", 0));
 	return find->state != FIND_UNKNOWN;
 }
 

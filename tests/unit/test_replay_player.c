@@ -30,12 +30,11 @@ struct fake {
 	size_t n_trees;
 };
 
-static bool is_tree(const json_t *body)
+static bool is_question(const json_t *body, const char *name)
 {
 	const json_t *action = json_array_get(json_object_get(body, "actions"), 0);
 
-	return strcmp(json_string_value(json_object_get(action, "action")), "tree") == 0 &&
-	       strcmp(json_string_value(json_object_get(body, "space")), "native") == 0;
+	return strcmp(json_string_value(json_object_get(action, "action")), name) == 0 && json_is_string(json_object_get(body, "space"));
 }
 
 static int fake_act(void *arg, const json_t *body, json_t **answer, struct err *e)
@@ -45,7 +44,11 @@ static int fake_act(void *arg, const json_t *body, json_t **answer, struct err *
 
 	if (fake->gone)
 		return err_set(e, ERR_GONE, NULL, "no answer");
-	if (is_tree(body)) {
+	if (is_question(body, "windows")) {
+		*answer = json_loads("{\"ok\":true,\"results\":[{\"ok\":true,\"windows\":[{\"id\":5}]}]}", 0, NULL);
+		return 0;
+	}
+	if (is_question(body, "tree")) {
 		fake->n_trees++;
 		*answer = fake->tree ? json_pack("{s:b,s:[o]}", "ok", 1, "results", json_loads(fake->tree, 0, NULL)) : json_object();
 		return !fake->tree;
