@@ -95,6 +95,19 @@ static bool is_shortcut(const struct pressed *pressed)
 	return pressed->ctrl && pressed->n_keys > 0 && !is_edit(pressed);
 }
 
+bool focus_may_move(const struct chord *chord)
+{
+	static const uint32_t movers[] = {XKB_KEY_Tab, XKB_KEY_ISO_Left_Tab, XKB_KEY_Return, XKB_KEY_KP_Enter, XKB_KEY_Escape};
+	struct pressed pressed = {0};
+
+	for (size_t i = 0; i < chord->n; i++)
+		add(&pressed, chord->keys[i].keysym, false);
+	for (size_t i = 0; i < ARRAY_LEN(movers); i++)
+		if (pressed.n_keys > 0 && pressed.key == movers[i])
+			return true;
+	return is_shortcut(&pressed);
+}
+
 static bool is_delete(const struct pressed *pressed)
 {
 	return pressed->key == XKB_KEY_Delete && pressed->n_keys == 1 && !pressed->ctrl && !pressed->shift;

@@ -33,6 +33,9 @@ void focus_note_click(struct focus *focus);
  */
 int focus_note_chord(struct focus *focus, const struct chord *chord, struct err *e);
 
+/* Whether a chord may take the focus elsewhere: a shortcut, as above, or Tab, Return, Escape. */
+bool focus_may_move(const struct chord *chord);
+
 /*
  * Called at the start of every action of the keyboard. After a click or a shortcut it waits until the window with the focus has read it, and
  * until the screen shows what came of it. A browser moves its focus when its page has had the event, of which a ping knows nothing and

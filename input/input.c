@@ -132,6 +132,13 @@ bool input_types(const json_t *args)
 	return types;
 }
 
+bool input_moves(const json_t *args)
+{
+	struct chord chord;
+
+	return json_object_get(args, "keys") && chord_of(args, "keys", &chord, NULL) == 0 && focus_may_move(&chord);
+}
+
 static int check_keys(void *home, const json_t *args, struct err *e)
 {
 	struct chord chord;

@@ -47,6 +47,9 @@ int input_settle(struct input *input, struct err *e);
 /* Whether these arguments of a row that types put characters somewhere: a text, or a key with nothing but Shift that stands for one. */
 bool input_types(const json_t *args);
 
+/* Whether the keys in these arguments may take the focus elsewhere: Tab, Return, Escape, or a shortcut (focus.h). */
+bool input_moves(const json_t *args);
+
 /* Whether rows hold a mouse button down. */
 bool input_holds_button(const struct input *input);
 

@@ -112,7 +112,7 @@ char *find_words(const struct find *find, const json_t *node, int x, int y, int 
 	place_of(find, node, x, y, now_x, now_y);
 	switch (find->state) {
 	case FIND_THERE:
-		return util_printf("%s is where it was", title);
+		return util_printf("%s is still there", title);
 	case FIND_MOVED:
 		return util_printf("%s has moved: it is at %d, %d now", title, *now_x, *now_y);
 	case FIND_ALIKE:

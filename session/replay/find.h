@@ -13,7 +13,7 @@
 
 enum find_state {
 	FIND_UNKNOWN, /* the tree does not say: it was cut off, an app did not answer, or there is none */
-	FIND_THERE,   /* where it was */
+	FIND_THERE,   /* at the point of the click, as it was */
 	FIND_MOVED,   /* one like it is elsewhere */
 	FIND_ALIKE,   /* several are, none where it was */
 	FIND_GONE,

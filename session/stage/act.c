@@ -125,7 +125,7 @@ static bool run_step(struct act *act, size_t index)
 	int rc;
 
 	nodes_ask(act->stage, step);
-	rc = record_intent(act->stage, act->call, act->batch, index, nodes_judge(act->stage, step), &act->e);
+	rc = record_intent(act->stage, act->call, act->batch, index, typed_judge(act->stage, step), &act->e);
 	if (rc == 0)
 		rc = check_going(act);
 	if (rc == 0 && is_folded(act, index)) {
@@ -144,6 +144,7 @@ static bool run_step(struct act *act, size_t index)
 		json_object_set_new(result, "ok", json_false());
 		json_object_set_new(result, "error", error_of(act, index));
 	}
+	typed_note(act->stage, step);
 	nodes_tell(act->stage, act->batch, step, result);
 	record_result(act->stage, act->call, index, result);
 	note_picture(act, step, result);

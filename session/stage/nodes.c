@@ -23,7 +23,7 @@ static void ask(struct stage *stage, int x, int y)
 	struct nodes *nodes = &stage->nodes;
 
 	nodes->at[nodes->n++] = (struct nodes_answer){
-		.question = access_ask_at(access_of(stage), x, y, nodes->asked_ms + NODES_WAIT_MS)};
+		.question = access_ask_at(access_of(stage), x, y, nodes->asked_ms + NODES_ASK_MS)};
 }
 
 static void ask_point(struct stage *stage, const json_t *point)
@@ -86,7 +86,6 @@ void nodes_drop(struct stage *stage)
 	for (size_t i = 0; i < nodes->n; i++)
 		access_drop(nodes->at[i].question);
 	nodes->n = 0;
-	nodes->has_focus = false;
 }
 
 /* Something that takes text may be called by the text that it holds, but for what has a label beside it. */
@@ -149,50 +148,16 @@ void nodes_tell(struct stage *stage, const struct batch *batch, const struct bat
 
 	for (size_t i = 0; i < nodes->n; i++)
 		tell_answer(&nodes->at[i], names[i], batch, stage->native, result);
-	if (step->row->flags & ACTION_TYPES && nodes->has_focus)
-		focused = describe_focus(&nodes->focus, stage->native, batch->place.space);
+	if (step->row->flags & ACTION_TYPES)
+		focused = describe_focus(&stage->typed.focus, stage->native, batch->place.space);
 	if (focused)
 		json_object_set_new(result, "node", focused);
 	nodes_drop(stage);
 }
 
-/* A Return or a Tab with something behind it: what comes then may go to another field, of which nothing is known yet. */
-static bool moves_on(const json_t *text)
-{
-	const char *at = json_string_value(text), *end = at ? at + strcspn(at, "\t\n\r") : NULL;
-
-	return at && end + strspn(end, "\t\n\r") < at + json_string_length(text);
-}
-
-enum journal_text nodes_judge(struct stage *stage, const struct batch_step *step)
-{
-	struct nodes *nodes = &stage->nodes;
-	struct access *access = access_of(stage);
-	const json_t *text = json_object_get(step->args, "text");
-	struct err ignored;
-
-	if (step->row->flags & ACTION_HIDES)
-		return JOURNAL_TEXT_CLIPBOARD;
-	/* Where nothing can be asked, text is kept as the spec wants it. */
-	if (!(step->row->flags & ACTION_TYPES) || !is_on(stage))
-		return stage->text == STAGE_TEXT_NONE ? JOURNAL_TEXT_HIDDEN : JOURNAL_TEXT_KEPT;
-	nodes->has_focus = true;
-	if (!input_types(step->args)) {
-		nodes->focus = *access_focus(access);
-		return JOURNAL_TEXT_KEPT;
-	}
-	if (input_settle(stage->input, &ignored) < 0 || access_focus_now(access, util_now_ms() + NODES_FOCUS_MS, &nodes->focus, &ignored) < 0)
-		nodes->focus = (struct access_focus){.known = false};
-	if (access_focus_secret(&nodes->focus))
-		return JOURNAL_TEXT_PASSWORD;
-	if (stage->text == STAGE_TEXT_NONE)
-		return JOURNAL_TEXT_HIDDEN;
-	return stage->text == STAGE_TEXT_ALWAYS || (nodes->focus.known && !moves_on(text)) ? JOURNAL_TEXT_KEPT : JOURNAL_TEXT_UNKNOWN;
-}
-
 json_t *nodes_focus(const struct stage *stage)
 {
-	const struct access_focus *focus = is_on(stage) ? access_focus(access_of(stage)) : NULL;
+	const struct access_focus *focus = access_of(stage) ? access_focus(access_of(stage)) : NULL;
 	const char *app;
 
 	if (!focus || !focus->known)

@@ -11,13 +11,12 @@
 #define STAGE_NODES_H
 
 #include "apps/access.h"
-#include "session/journal/journal.h"
 #include "session/stage/batch.h"
 
 #define NODES_WAIT_MS 25    /* that a press waits, from the question on */
-#define NODES_BRIEF_MS 3    /* the same after an answer that was late */
+#define NODES_BRIEF_MS 10   /* the same after an answer that was late */
 #define NODES_AGAIN_MS 5000 /* for so long */
-#define NODES_FOCUS_MS 250  /* for a fresh answer about the focus, before text is typed */
+#define NODES_ASK_MS 500    /* that an app has for its answer: one that comes after the press is of no use, but shows that the app lives */
 #define NODES_NAME_BYTES 200 /* of a label that is told */
 
 struct stage;
@@ -34,8 +33,6 @@ struct nodes {
 	struct nodes_answer at[2]; /* where it begins, and of a path where it ends */
 	size_t n;
 	int64_t asked_ms, brief_until_ms;
-	bool has_focus;            /* the focus was asked for, for the action that runs */
-	struct access_focus focus;
 };
 
 /* An action is about to begin. Again for the same one: nothing more is asked. */
@@ -44,17 +41,11 @@ void nodes_ask(struct stage *stage, const struct batch_step *step);
 /* It is about to press: an input_ops.before_press with a struct stage. */
 void nodes_wait(void *stage);
 
-/* It is over: what it met goes into its result, as "node" (and "node_to"; or null with "node_reason"). */
+/* It is over: what it met, or where its keys went (typed.h), goes into its result, as "node" (and "node_to"; or null with "node_reason"). */
 void nodes_tell(struct stage *stage, const struct batch *batch, const struct batch_step *step, json_t *result);
 
 /* It does not take place. */
 void nodes_drop(struct stage *stage);
-
-/*
- * What of this action's text or keys the journal may keep. For one that types it waits, as the action would, until the keys have a place to go, and asks what
- * that is: the intent, which is written before the first key, must not have a password.
- */
-enum journal_text nodes_judge(struct stage *stage, const struct batch_step *step);
 
 /* The focus as GET /v1/sessions/ID tells it, without any text of the screen; the caller's reference. */
 json_t *nodes_focus(const struct stage *stage);

@@ -22,6 +22,7 @@
 #include "session/stage/recording.h"
 #include "session/stage/records.h"
 #include "session/stage/turns.h"
+#include "session/stage/typed.h"
 
 enum stage_state { STAGE_IS_STARTING, STAGE_IS_READY, STAGE_IS_PAUSED, STAGE_IS_ENDED, STAGE_IS_FAILED };
 
@@ -66,6 +67,7 @@ struct stage {
 	int64_t acted_ms;        /* when the screen last had something to answer: the end of an action, the start */
 	struct guard guard;
 	struct nodes nodes;
+	struct typed typed;
 	struct records *records; /* of keys */
 	struct readers readers;  /* of streams */
 	struct events *events;

@@ -9,11 +9,16 @@
 
 #include <cmocka.h>
 
+#include "session/base/co.h"
 #include "session/base/json.h"
 #include "session/base/util.h"
 
-/* Alone, so that what it asks is here. */
+static int fake_wait_event(struct co_event *event, int64_t deadline_ms, struct err *e);
+
+/* Alone, so that what they ask is here. */
+#define co_wait_event fake_wait_event
 #include "session/stage/nodes.c"
+#include "session/stage/typed.c"
 
 struct access_question {
 	int x, y;
@@ -28,7 +33,9 @@ static struct {
 	struct access_focus focus, fresh; /* as last told; as asked for */
 	const char *unavailable;
 	size_t n_settled, n_fresh;
-	bool types;
+	bool types, moves;
+	const struct access_focus *next; /* what is told while it is waited for; NULL: nothing */
+	int64_t told_ms;                 /* how long that was allowed to be */
 } fake;
 
 static struct stage stage;
@@ -71,7 +78,7 @@ struct access_question *access_ask_at(struct access *access, int x, int y, int64
 	struct access_question *question = &fake.questions[fake.n_asked++];
 
 	(void)access;
-	assert_int_equal(deadline_ms, stage.nodes.asked_ms + NODES_WAIT_MS);
+	assert_int_equal(deadline_ms, stage.nodes.asked_ms + NODES_ASK_MS);
 	*question = (struct access_question){x, y};
 	fake.n_open++;
 	return question;
@@ -91,6 +98,29 @@ int access_wait_at(struct access_question *question, int64_t until_ms, struct ac
 void access_drop(struct access_question *question)
 {
 	fake.n_open -= question != NULL;
+}
+
+struct co_event *access_changed(struct access *access)
+{
+	(void)access;
+	return NULL;
+}
+
+/* Nothing waits here: what is to come has come, or the time is over. */
+static int fake_wait_event(struct co_event *event, int64_t deadline_ms, struct err *e)
+{
+	(void)event;
+	fake.told_ms = deadline_ms - stage.typed.moved_ms;
+	if (!fake.next)
+		return err_set(e, ERR_TIMEOUT, NULL, "nothing");
+	fake.focus = *fake.next;
+	return 0;
+}
+
+bool input_moves(const json_t *args)
+{
+	(void)args;
+	return fake.moves;
 }
 
 int display_pointer(struct display *display, int *x, int *y, struct err *e)
@@ -147,8 +177,9 @@ static char *run(const struct action_row *row, const char *args)
 	fake.n_asked = 0;
 	nodes_ask(&stage, &step);
 	nodes_ask(&stage, &step); /* begun before its guard, and again as the first of its list */
-	(void)nodes_judge(&stage, &step);
+	(void)typed_judge(&stage, &step);
 	nodes_wait(&stage);
+	typed_note(&stage, &step);
 	nodes_tell(&stage, &batch, &step, result);
 	json_decref(step.args);
 	assert_int_equal(fake.n_open, 0);
@@ -279,7 +310,7 @@ static void assert_judged(enum stage_text text, const struct access_focus *focus
 
 	stage.text = text;
 	fake.fresh = *focus;
-	if (nodes_judge(&stage, &step) != wanted)
+	if (typed_judge(&stage, &step) != wanted)
 		fail_msg("%s into %s %s with record.text %d is not judged as %d", args, focus->known ? "a known" : "an unknown", focus->node.role, text, wanted);
 	nodes_drop(&stage);
 	json_decref(step.args);
@@ -335,6 +366,80 @@ static void test_keys(void **state)
 	assert_met(&type, "{\"text\":\"ada\"}", "{}");
 }
 
+/* One action of a list. */
+static void begin(const struct action_row *row, const char *args)
+{
+	free(run(row, args));
+	fake.told_ms = 0;
+}
+
+/* The field that something is typed into was asked for right before: an app tells of it late. */
+static void test_a_focus_that_is_on_its_way(void **state)
+{
+	(void)state;
+	/* It is told, and asked for only then. */
+	fake.focus = fake.fresh = PLAIN;
+	fake.node = (struct access_node){.role = "push button", .name = "Next"};
+	begin(&click, AT);
+	fake.next = &PASSWORD;
+	fake.fresh = PASSWORD;
+	assert_judged(STAGE_TEXT_PLAIN, &PASSWORD, "{\"text\":\"hush\"}", JOURNAL_TEXT_PASSWORD);
+	assert_int_equal(fake.told_ms, TYPED_MOVED_MS);
+	/* Once: what is typed behind it waits for nothing. */
+	fake.told_ms = 0;
+	assert_judged(STAGE_TEXT_PLAIN, &PASSWORD, "{\"text\":\"hush\"}", JOURNAL_TEXT_PASSWORD);
+	assert_int_equal(fake.told_ms, 0);
+	/* It was told before. */
+	fake.focus = PLAIN;
+	begin(&click, AT);
+	fake.focus = PASSWORD;
+	assert_judged(STAGE_TEXT_PLAIN, &PASSWORD, "{\"text\":\"hush\"}", JOURNAL_TEXT_PASSWORD);
+	assert_int_equal(fake.told_ms, 0);
+}
+
+/* A click on a password field is one on a password field, whatever its app says of the focus; one on the field that has the focus waits for nothing. */
+static void test_the_field_that_was_clicked(void **state)
+{
+	(void)state;
+	fake.focus = PLAIN;
+	fake.node = PASSWORD.node;
+	begin(&click, AT);
+	assert_judged(STAGE_TEXT_ALWAYS, &PLAIN, "{\"text\":\"hush\"}", JOURNAL_TEXT_PASSWORD);
+	assert_judged(STAGE_TEXT_ALWAYS, &PLAIN, "{\"text\":\"hush\"}", JOURNAL_TEXT_PASSWORD);
+	fake.node = PLAIN.node;
+	begin(&click, AT);
+	assert_judged(STAGE_TEXT_PLAIN, &PLAIN, "{\"text\":\"ada\"}", JOURNAL_TEXT_KEPT);
+	assert_int_equal(fake.told_ms, 0);
+}
+
+static void test_what_may_move_the_focus(void **state)
+{
+	static const struct {
+		const struct access_focus *focus;
+		const char *args;
+		bool moves;
+		int64_t wait_ms;
+	} rows[] = {
+		{&PLAIN, "{\"text\":\"ada\\t\"}", false, TYPED_MOVED_MS}, {&PLAIN, "{\"text\":\"ada\"}", false, 0}, {&PLAIN, "{\"keys\":\"tab\"}", true, TYPED_MOVED_MS},
+		{&PLAIN, "{\"keys\":\"left\"}", false, 0}, {&SHELL, "{\"text\":\"su\\n\"}", false, TYPED_ELSE_MS}, {&UNKNOWN, "{\"text\":\"su\\n\"}", false, TYPED_ELSE_MS},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		fake.focus = fake.fresh = *rows[i].focus;
+		fake.moves = rows[i].moves;
+		begin(&type, rows[i].args);
+		assert_judged(STAGE_TEXT_ALWAYS, rows[i].focus, "{\"text\":\"x\"}", JOURNAL_TEXT_KEPT);
+		if (fake.told_ms != rows[i].wait_ms)
+			fail_msg("%s: %jd ms, not %jd", rows[i].args, (intmax_t)fake.told_ms, (intmax_t)rows[i].wait_ms);
+		stage.typed.moved = false;
+	}
+	fake.focus = PLAIN;
+	begin(&wait, "{}");
+	begin(&move, AT);
+	assert_false(stage.typed.moved);
+}
+
 static void assert_focus(const char *wanted)
 {
 	json_auto_t *focus = nodes_focus(&stage);
@@ -355,8 +460,6 @@ static void test_focus_of_the_state(void **state)
 	assert_focus("{\"known\":true,\"role\":\"terminal\",\"password\":true,\"editable\":true,\"terminal\":true,\"app\":null}");
 	fake.focus = (struct access_focus){.known = true};
 	assert_focus("{\"known\":true,\"role\":null,\"password\":false,\"editable\":false,\"terminal\":false,\"app\":null}");
-	fake.unavailable = "gone";
-	assert_focus("{\"known\":false}");
 	stage.apps = NULL;
 	assert_focus("{\"known\":false}");
 }
@@ -368,7 +471,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_what_a_click_meets), TEST(test_what_is_not_asked),       TEST(test_no_value_is_told),     TEST(test_reasons),
 		TEST(test_late_ones_are_remembered), TEST(test_an_action_that_is_refused), TEST(test_what_is_kept_of_text), TEST(test_keys),
-		TEST(test_focus_of_the_state),
+		TEST(test_focus_of_the_state), TEST(test_a_focus_that_is_on_its_way), TEST(test_the_field_that_was_clicked), TEST(test_what_may_move_the_focus),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
