@@ -7,10 +7,11 @@
 #include "session/base/util.h"
 #include "session/stage/stage.h"
 
-/* What comes behind a Tab or a Return may go to another field, of which nothing is known yet. */
-static bool moves_on(const json_t *text)
+/* What comes behind a Tab or a Return may go to another field, of which nothing is known yet; one of several lines keeps its Returns. */
+static bool moves_on(const json_t *text, const struct access_focus *focus)
 {
-	const char *at = json_string_value(text), *end = at ? at + strcspn(at, "\t\n\r") : NULL;
+	const char *movers = focus->has_node && focus->node.multi_line ? "\t" : "\t\n\r";
+	const char *at = json_string_value(text), *end = at ? at + strcspn(at, movers) : NULL;
 
 	return at && end + strspn(end, "\t\n\r") < at + json_string_length(text);
 }
@@ -76,7 +77,7 @@ static enum journal_text judge(struct stage *stage, const struct batch_step *ste
 		return JOURNAL_TEXT_PASSWORD;
 	if (stage->text == STAGE_TEXT_NONE)
 		return JOURNAL_TEXT_HIDDEN;
-	return stage->text == STAGE_TEXT_ALWAYS || (typed->focus.known && !moves_on(json_object_get(step->args, "text")))
+	return stage->text == STAGE_TEXT_ALWAYS || (typed->focus.known && !moves_on(json_object_get(step->args, "text"), &typed->focus))
 	           ? JOURNAL_TEXT_KEPT : JOURNAL_TEXT_UNKNOWN;
 }
 
@@ -86,8 +87,7 @@ enum journal_text typed_judge(struct stage *stage, const struct batch_step *step
 	struct typed *typed = &stage->typed;
 	struct err ignored;
 
-	/* Where nothing can be asked, text is kept as the spec wants it. */
-	if (step->row->flags & ACTION_TYPES && input_types(step->args) && !access_unavailable(apps_access(stage->apps))) {
+	if (step->row->flags & ACTION_TYPES && input_types(step->args)) {
 		if (input_settle(stage->input, &ignored) < 0)
 			typed->moved = true;
 		otherwise = judge(stage, step);

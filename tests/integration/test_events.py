@@ -47,7 +47,7 @@ def test_no_content_is_told(session):
         look, *events, seen = stream.take(10)
     assert names([look, *events, seen]) == ["call"] + 4 * ["intent", "result"] + ["observation"]
     assert "canary" not in repr([look, *events, seen])
-    assert events[0].data["action"] == {"action": "type", "text": {"bytes": 8}}
+    assert events[0].data["action"] == {"action": "type", "text": {"bytes": 8, "why": "unknown"}}
     assert events[2].data["action"] == {"action": "exec", "argv": ["cat"], "stdin": {"bytes": 8}, "env": ["SEEN"]}
     assert "stdout" not in events[3].data and "picture" not in events[5].data
 

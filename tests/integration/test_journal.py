@@ -84,7 +84,7 @@ def test_stage_is_killed_in_the_middle(server, make_session):
 
 def test_the_route(server, make_session):
     """The lines of the file, byte for byte, also after the end; not for the agent, in whose name things were typed."""
-    session = make_session("minimal")
+    session = make_session("minimal", record={"text": "always"})  # nobody can tell where it goes
     session.do("type", text="x" * 100000)
     path = server.state / "journals" / session.id / "journal.jsonl"
     controller = Api(server.url, session.tokens["controller"])

@@ -119,7 +119,7 @@ def test_a_session_that_a_model_drove(cli, server, make_session):
     session.end()
     head, steps = replay(cli, session.id, given=[])
     assert verdicts(steps) == 3 * ["passed"] and head["compared"] == 3
-    assert steps[0]["title"] == 'click 300, 300 button="left"; type "echo hi"; key ["ENTER"]'
+    assert steps[0]["title"] == 'click 300, 300 button="left"; type "echo hi" into terminal; key ["ENTER"] into terminal'
 
 
 DIVERGENCES = {

@@ -302,7 +302,7 @@ static void test_an_action_that_is_refused(void **state)
 
 static const struct access_focus UNKNOWN = {.known = false}, PLAIN = {.known = true, .has_node = true, .node = {.role = "entry", .name = "User"}},
                                  PASSWORD = {.known = true, .has_node = true, .node = {.role = "password text", .name = "canary", .password = true}},
-                                 SHELL = {.known = true, .terminal = true}, PROMPT = {.known = true, .terminal = true, .prompt = true};
+                                 LINES = {.known = true, .has_node = true, .node = {.role = "text", .multi_line = true}}, SHELL = {.known = true, .terminal = true}, PROMPT = {.known = true, .terminal = true, .prompt = true};
 
 static void assert_judged(enum stage_text text, const struct access_focus *focus, const char *args, enum journal_text wanted)
 {
@@ -349,6 +349,8 @@ static void test_what_is_kept_of_text(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++)
 		assert_judged(STAGE_TEXT_PLAIN, &PLAIN, texts[i].args, texts[i].wanted);
 	assert_judged(STAGE_TEXT_ALWAYS, &PLAIN, texts[3].args, JOURNAL_TEXT_KEPT);
+	assert_judged(STAGE_TEXT_PLAIN, &LINES, "{\"text\":\"Dear Ada,\\nhow are you?\\n\"}", JOURNAL_TEXT_KEPT);
+	assert_judged(STAGE_TEXT_PLAIN, &LINES, "{\"text\":\"Dear Ada,\\n\\thow are you?\"}", JOURNAL_TEXT_UNKNOWN);
 }
 
 /* Keys that type nothing are kept, and wait for nothing. */
@@ -438,6 +440,11 @@ static void test_what_may_move_the_focus(void **state)
 	begin(&wait, "{}");
 	begin(&move, AT);
 	assert_false(stage.typed.moved);
+	/* Nobody would tell. */
+	begin(&click, AT);
+	fake.unavailable = "gone";
+	assert_judged(STAGE_TEXT_PLAIN, &UNKNOWN, "{\"text\":\"hush\"}", JOURNAL_TEXT_UNKNOWN);
+	assert_int_equal(fake.told_ms, 0);
 }
 
 static void assert_focus(const char *wanted)
