@@ -119,6 +119,12 @@ $(B)/fixtures/glovebox-front: $(filter-out $(B)/session/mcp/no_more.o,$(call obj
 	@echo "  LINK  fixtures/glovebox-front"
 	@$(CC) $(LDFLAGS) -o $@ $^ $(shell pkg-config --libs $(LIBS_glovebox-front))
 
+# An app whose accessibility is hostile, static: it runs in the images.
+$(B)/fixtures/liar: $(B)/tests/access/liar.o
+	@mkdir -p $(@D)
+	@echo "  LINK  fixtures/liar"
+	@$(CC) $(LDFLAGS_STATIC) -s -o $@ $^ $(shell pkg-config --static --libs xcb) $(shell pkg-config --libs dbus-1)
+
 # What the bench measures with: the sources of tests/perf with a main, linked as tests are.
 PERF_MAINS := $(patsubst tests/perf/%.c,%,$(shell grep -l '^int main' tests/perf/*.c))
 PERF := $(PERF_MAINS:%=$(B)/perf/%)
@@ -146,7 +152,7 @@ $(foreach t,$(FUZZ),$(eval $(call FUZZ_PROGRAM,$(t:$(B)/%=%))))
 
 fuzz: $(FUZZ)
 
-unit-programs: $(UNIT) $(XTESTS) $(FUZZ) $(B)/fixtures/glovebox-front
+unit-programs: $(UNIT) $(XTESTS) $(FUZZ) $(B)/fixtures/glovebox-front $(B)/fixtures/liar
 
 unit: unit-programs
 	@for t in $(UNIT); do $$t || exit 1; done

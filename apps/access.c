@@ -22,7 +22,7 @@
 #define READ_BYTES (2 * LIMIT_ACCESS_RECORD_BYTES)
 #define UNSENT_BYTES (256 * 1024)
 #define AGAIN_MS 500      /* from its end to its next start */
-#define FOCUS_MS 2000     /* the answer about the focus */
+#define FOCUS_MS 2500     /* the answer about the focus */
 
 /* The environment of the session, but for what leads to the display. */
 static char **environment_of(const struct apps *apps)

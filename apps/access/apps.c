@@ -226,7 +226,7 @@ bool desk_frame(struct desk *desk, struct app *app, const struct access_target *
 
 	(void)atspi_take_int(atspi_get(&desk->a11y, app, &app->root, ATSPI_ACCESSIBLE, "ChildCount"), deadline_ms, &count);
 	root.n_children = (uint32_t)MAX(count, 0);
-	atspi_children(&desk->a11y, &root, &calls);
+	atspi_children(&desk->a11y, &root, LIMIT_TREE_CHILDREN, &calls);
 	n = atspi_children_take(&calls, app, deadline_ms, list);
 	looking = util_alloc((n + 1) * sizeof(*looking));
 	for (uint32_t i = 0; i < n; i++)

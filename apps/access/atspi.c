@@ -325,10 +325,10 @@ bool atspi_see(struct bus *bus, struct app *app, const struct ref *ref, int64_t 
 }
 
 /* A node with more children than are looked at is asked for the first ones: it would make all of them for a list. */
-void atspi_children(struct bus *bus, const struct seen *seen, struct children_call *out)
+void atspi_children(struct bus *bus, const struct seen *seen, uint32_t max, struct children_call *out)
 {
-	out->n = MIN(seen->n_children, LIMIT_TREE_CHILDREN);
 	out->all = seen->n_children <= LIMIT_TREE_CHILDREN;
+	out->n = out->all ? seen->n_children : MIN(max, LIMIT_TREE_CHILDREN);
 	if (out->n > 0 && out->all)
 		out->list = atspi_call(bus, seen->app, &seen->ref, ATSPI_ACCESSIBLE, "GetChildren");
 	for (int32_t i = 0; !out->all && i < (int32_t)out->n; i++)

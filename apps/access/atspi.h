@@ -87,14 +87,15 @@ struct call *atspi_get(struct bus *bus, struct app *app, const struct ref *ref, 
 struct call *atspi_call_ints(struct bus *bus, struct app *app, const struct ref *ref, const char *interface, const char *member, int n,
                              const int32_t *args);
 
-/* Children of the node, `max` at most; what it says it has is seen->n_children. *out holds max. Returns how many. */
+/* Children of the node: of one with more than LIMIT_TREE_CHILDREN the first ones, `max` at most, each by a call of its own. *out holds
+ * LIMIT_TREE_CHILDREN. Returns how many. */
 struct children_call {
 	bool all; /* one call for all of them */
 	uint32_t n;
 	struct call *list;
 	struct call *each[LIMIT_TREE_CHILDREN];
 };
-void atspi_children(struct bus *bus, const struct seen *seen, struct children_call *out);
+void atspi_children(struct bus *bus, const struct seen *seen, uint32_t max, struct children_call *out);
 uint32_t atspi_children_take(struct children_call *calls, const struct app *app, int64_t deadline_ms, struct ref *out);
 
 /* Replies. Each ends the call; false when it is not of that form, or none. */

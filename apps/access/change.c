@@ -10,7 +10,7 @@
 #include "apps/access/desk.h"
 #include "session/base/util.h"
 
-#define CHANGE_MS 1500
+#define CHANGE_MS 2000
 #define SETTLE_MS 300 /* until what was set is there */
 #define AGAIN_MS 10
 
@@ -186,7 +186,7 @@ static bool select_child(struct desk *desk, const struct seen *seen, const char 
 	uint32_t n;
 
 	for (int depth = 0; depth < 2; depth++) {
-		atspi_children(&desk->a11y, &holder, &calls);
+		atspi_children(&desk->a11y, &holder, LIMIT_TREE_CHILDREN, &calls);
 		n = atspi_children_take(&calls, seen->app, deadline_ms, list);
 		if (n != 1 || !atspi_see(&desk->a11y, seen->app, &list[0], deadline_ms, &child) || child.n_children == 0)
 			break;

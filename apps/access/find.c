@@ -7,7 +7,7 @@
 #include "apps/access/desk.h"
 #include "session/base/util.h"
 
-#define AT_MS 1500
+#define AT_MS 2000
 #define STEPS 32      /* down, by asking each for the one below it */
 #define CLIMB 4       /* up, from a node without a name to one that has one */
 #define SHORT_CLIMB 2 /* from a text to its field */
@@ -68,7 +68,7 @@ static void list_below(struct desk *desk, struct level *level, int64_t deadline_
 	for (size_t i = 0; i < level->n; i++) {
 		level->calls[i].n = 0;
 		if (level->nodes[i].n_children <= LIMIT_TREE_CHILDREN)
-			atspi_children(&desk->a11y, &level->nodes[i], &level->calls[i]);
+			atspi_children(&desk->a11y, &level->nodes[i], LIMIT_TREE_CHILDREN, &level->calls[i]);
 	}
 	level->n_below = 0;
 	for (size_t i = 0; i < level->n; i++) {

@@ -9,7 +9,7 @@
 #include "apps/access/desk.h"
 #include "session/base/util.h"
 
-#define FOCUS_MS 1500
+#define FOCUS_MS 2000
 #define TICK_MS 100       /* terminals tell nobody that they stop to echo */
 #define RETRY_MIN_MS 250  /* what is not known is looked for again, twice as long after each time */
 #define RETRY_MAX_MS 8000

@@ -14,6 +14,7 @@
 #include "session/base/util.h"
 
 #define BATCH 128
+#define ONE_BY_ONE 1000   /* children of a batch that have a call each */
 #define MET_PLACES 65536 /* more than LIMIT_TREE_WALK */
 
 /* A node that is to be looked at. */
@@ -159,6 +160,7 @@ static bool wants_text(const struct seen *seen)
 static void round_more(struct walk *walk, size_t n)
 {
 	struct bus *bus = &walk->desk->a11y;
+	uint32_t one_by_one = ONE_BY_ONE;
 
 	for (size_t i = 0; i < n; i++) {
 		struct looked *looked = &walk->batch[i];
@@ -168,7 +170,8 @@ static void round_more(struct walk *walk, size_t n)
 			continue;
 		/* A sheet makes its cells when they are asked for. */
 		if (seen->n_children > 0 && !(seen_is(seen, STATE_MANAGES_DESCENDANTS) && seen->n_children > LIMIT_TREE_CHILDREN))
-			atspi_children(bus, seen, &looked->children);
+			atspi_children(bus, seen, one_by_one, &looked->children);
+		one_by_one -= looked->children.all ? 0 : looked->children.n;
 		if (wants_text(seen))
 			looked->count = atspi_text_count(bus, seen);
 		if (seen->interfaces & HAS_ACTION)
@@ -288,8 +291,10 @@ static void walk_app(struct walk *walk)
 	struct waiting first = {.depth = 0};
 	struct ref *list;
 
-	if (!desk_frame(walk->desk, walk->app, &walk->ask->target, walk->deadline_ms, &top))
+	if (!desk_frame(walk->desk, walk->app, &walk->ask->target, walk->deadline_ms, &top)) {
+		walk->truncated = util_now_ms() >= walk->deadline_ms;
 		return;
+	}
 	list = util_alloc(LIMIT_TREE_CHILDREN * sizeof(*list));
 	walk->met = util_zalloc(MET_PLACES * sizeof(*walk->met));
 	walk->batch = util_alloc(BATCH * sizeof(*walk->batch));

@@ -122,7 +122,7 @@
 #define LIMIT_ACCESS_ASKS 32                  /* questions at once */
 #define LIMIT_ACCESS_RECORD_BYTES 32768       /* one record between stage and helper */
 #define LIMIT_ACCESS_MESSAGE_BYTES (4 * 1024 * 1024) /* one message of an app to the helper */
-#define LIMIT_ACCESS_SILENT_MS 1000           /* an app that says nothing for so long hangs */
+#define LIMIT_ACCESS_SILENT_MS 1500           /* an app that says nothing for so long hangs */
 #define LIMIT_ACCESS_START_MS 5000            /* until the helper is ready */
 #define LIMIT_CONNECTIONS 1024                /* HTTP connections in all */
 #define LIMIT_LISTENERS 8                     /* places where the API is served */

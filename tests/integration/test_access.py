@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What apps say of themselves: trees, what is done to nodes, which field has the focus; and apps that hang, lie or die (W12 and its kind)."""
+import base64
 import contextlib
+import gzip
+import json
 import pathlib
 
 import pytest
 
 from api import Refused
-from conftest import until
+from conftest import BUILD, until
 
 PAGE = """<!doctype html><title>Form page</title><label>User <input id=u value=ada></label>
 <label>Password <input id=p type=password value=hunter2></label><input type=checkbox id=c><label for=c>Remember</label>
@@ -143,7 +146,7 @@ def test_every_toolkit(make_session, image, app, role):
     session.do("launch", app=app)
     wanted = until(lambda: [each for each in nodes(session, role) if each.get("width")])[0]
     told = tree(session)
-    assert len(told["nodes"]) > 10 and told["took_ms"] < 2500, told
+    assert len(told["nodes"]) > 10, told
     x, y = centre(wanted)
     met = until(lambda: session.do("click", x=x, y=y)["node"])
     if app != "office-calc":
@@ -214,10 +217,48 @@ def test_an_app_that_hangs_costs_its_silence_once(make_session):
     node(session, "text")
     session.exec("pkill", "-STOP", "mousepad")
     first, second = ask_tree(session), ask_tree(session)
-    assert first["hung"] and first["took_ms"] < 1900, first
-    assert second["hung"] and second["took_ms"] < 100, second
+    assert first["hung"] and second["hung"], (first, second)
+    assert second["took_ms"] < first["took_ms"] / 2, (first, second)
     assert session.exec("pkill", "-CONT", "mousepad")["exit_code"] == 0
     assert node(session, "text")
+
+
+@pytest.fixture(scope="module")
+def lies(server):
+    """A session with the program of tests/access in it, and an honest editor."""
+    session = server.api.new(image="minimal", apps=["editor"])
+    program = base64.b64encode(gzip.compress((BUILD / "fixtures/liar").read_bytes())).decode()
+    session.run("sh", "-c", "base64 -d | gunzip >/home/user/liar && chmod +x /home/user/liar", stdin=program)
+    yield session
+    session.end()
+
+
+@pytest.mark.parametrize("kind, most_nodes", [
+    ("endless", 500), ("cycle", 1), ("silent", 0), ("huge", 500), ("message", 0), ("wrong", 1), ("vanish", 1), ("flood", 500),
+])
+def test_an_app_that_lies(lies, kind, most_nodes):
+    """Whatever it says, a tree ends in its time and bounds, and the editor has its tree and focus afterwards."""
+    lies.exec("sh", "-c", f"/home/user/liar {kind} >/dev/null 2>&1 &")
+    window = lies.do("wait_window", **{"class": "Liar"})["window"]
+    try:
+        answer = lies.try_act({"action": "tree", "window": window, "timeout_ms": 2500}, {"action": "click", "x": 200, "y": 200})
+        told = answer["results"][0]
+        assert len(told.get("nodes", [])) <= most_nodes and len(json.dumps(told)) < 4 << 20, told
+        if kind in ("endless", "huge"):
+            assert told.get("truncated"), (len(told.get("nodes", [])), {**told, "nodes": told.get("nodes", [])[:2]})
+        if kind == "silent":
+            assert told["hung"]
+        for each in told.get("nodes", []):
+            assert -1000000 <= each.get("x", 0) <= 1000000 and len(each.get("name", "")) <= 512
+            lies.try_act({"action": "press_node", "node": each["id"]}, {"action": "set_node", "node": each["id"], "value": "x"}, timeout_ms=5000)
+            break
+    finally:
+        lies.run("pkill", "-KILL", "liar")
+    editor = until(lambda: [each for each in lies.windows() if each["class"] == "Mousepad"])[0]["id"]
+    until(lambda: not [each for each in lies.windows() if each["class"] == "Liar"])
+    lies.do("focus_window", window=editor)
+    until(lambda: nodes(lies, "text", window=editor))
+    until(lambda: focus(lies).get("role") == "text")
 
 
 def test_the_helper_comes_back(make_session):
