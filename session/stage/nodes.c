@@ -54,21 +54,34 @@ static const char *reason(enum err_code code)
 	return code == ERR_NOT_FOUND ? "none" : code == ERR_TIMEOUT ? "late" : "failed";
 }
 
+static int64_t patience_ms(const struct nodes *nodes)
+{
+	if (nodes->asked_ms >= nodes->brief_until_ms)
+		return NODES_WAIT_MS;
+	return nodes->is_late_again ? NODES_LEAST_MS : NODES_BRIEF_MS;
+}
+
+static void note_late(struct nodes *nodes)
+{
+	nodes->is_late_again = nodes->asked_ms < nodes->brief_until_ms;
+	if (!nodes->is_late_again)
+		nodes->brief_until_ms = util_now_ms() + NODES_AGAIN_MS;
+}
+
 static void wait_answer(struct nodes *nodes, struct nodes_answer *answer)
 {
-	int64_t wait_ms = nodes->asked_ms < nodes->brief_until_ms ? NODES_BRIEF_MS : NODES_WAIT_MS;
 	struct err e = {0};
 
 	if (!answer->question)
 		return;
-	answer->known = access_wait_at(answer->question, nodes->asked_ms + wait_ms, &answer->node, &e) == 0;
+	answer->known = access_wait_at(answer->question, nodes->asked_ms + patience_ms(nodes), &answer->node, &e) == 0;
 	answer->why = answer->known ? NULL : reason(e.code);
 	access_drop(answer->question);
 	answer->question = NULL;
 	if (answer->known)
 		nodes->brief_until_ms = 0;
-	else if (e.code == ERR_TIMEOUT && nodes->asked_ms >= nodes->brief_until_ms)
-		nodes->brief_until_ms = util_now_ms() + NODES_AGAIN_MS;
+	else if (e.code == ERR_TIMEOUT)
+		note_late(nodes);
 }
 
 void nodes_wait(void *arg)

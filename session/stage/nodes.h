@@ -15,6 +15,7 @@
 
 #define NODES_WAIT_MS 25    /* that a press waits, from the question on */
 #define NODES_BRIEF_MS 10   /* the same after an answer that was late */
+#define NODES_LEAST_MS 2    /* and after two */
 #define NODES_AGAIN_MS 5000 /* for so long */
 #define NODES_ASK_MS 500    /* that an app has for its answer: one that comes after the press is of no use, but shows that the app lives */
 #define NODES_NAME_BYTES 200 /* of a label that is told */
@@ -33,6 +34,7 @@ struct nodes {
 	struct nodes_answer at[2]; /* where it begins, and of a path where it ends */
 	size_t n;
 	int64_t asked_ms, brief_until_ms;
+	bool is_late_again;        /* until then: more than one was late */
 };
 
 /* An action is about to begin. Again for the same one: nothing more is asked. */
