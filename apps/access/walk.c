@@ -80,12 +80,13 @@ static bool is_new(struct walk *walk, const struct ref *ref)
 
 static void enqueue(struct walk *walk, const struct ref *ref, const struct waiting *like)
 {
-	if (!is_new(walk, ref))
-		return;
+	/* In this order: what is not looked at is not among those that were met either, of which there is an end. */
 	if (walk->n >= LIMIT_TREE_WALK) {
 		walk->truncated = true;
 		return;
 	}
+	if (!is_new(walk, ref))
+		return;
 	if (walk->n == walk->size) {
 		walk->size = walk->size ? walk->size * 2 : 256;
 		walk->queue = util_realloc(walk->queue, walk->size * sizeof(*walk->queue));
