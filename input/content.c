@@ -105,7 +105,6 @@ static uint32_t utf16_unit(const unsigned char *bytes, bool is_big)
 	return is_big ? (uint32_t)bytes[0] << 8 | bytes[1] : (uint32_t)bytes[1] << 8 | bytes[0];
 }
 
-/* As UTF-8, with a surrogate that stands alone as it is written: it is no character, and told so later. */
 static char *from_utf16(const unsigned char *bytes, size_t len, bool is_big, size_t *out_len)
 {
 	char *out = util_alloc(len / 2 * 3 + 1), *end = out;
@@ -117,6 +116,8 @@ static char *from_utf16(const unsigned char *bytes, size_t len, bool is_big, siz
 		if ((unit & 0xFC00) == 0xD800 && (next & 0xFC00) == 0xDC00) {
 			unit = 0x10000 + ((unit & 0x3FF) << 10 | (next & 0x3FF));
 			at += 2;
+		} else if ((unit & 0xF800) == 0xD800) {
+			unit = REPLACEMENT;
 		}
 		end += content_encode(unit, end);
 	}

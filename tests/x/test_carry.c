@@ -265,12 +265,12 @@ static void test_an_owner_that_does_not_answer(void **state)
 
 	set_focus(f, f->bench->evwin.window);
 	bench_act(f->bench, PASTE);
-	assert_true(f->bench->took_ms >= LIMIT_SELECTION_ANSWER_MS && f->bench->took_ms < LIMIT_SELECTION_ANSWER_MS + LIMIT_CARRY_MS);
+	assert_true(f->bench->took_ms >= LIMIT_SELECTION_ANSWER_MS && f->bench->took_ms < WAIT_MS);
 	pid_t other = own(f, f->untrusted_display, "CLIPBOARD", CLIPS_SILENT, "x");
 
 	for (int i = 0; i < 3; i++) {
 		bench_act(f->bench, PASTE);
-		assert_true(f->bench->took_ms < LIMIT_SELECTION_ANSWER_MS / 2);
+		assert_true(f->bench->took_ms < LIMIT_SELECTION_ANSWER_MS);
 	}
 	clips_end(owner);
 	clips_end(other);
@@ -289,7 +289,7 @@ static void test_storm(void **state)
 		n++;
 	}
 	print_message("in a storm: %u keys in 2 s, the slowest in %lld ms\n", n, (long long)slowest_ms);
-	assert_true(n >= 2 && slowest_ms < LIMIT_CARRY_MS + 500);
+	assert_true(n >= 2 && slowest_ms < WAIT_MS);
 	clips_end(owner);
 	bench_act(f->bench, "{\"action\":\"clipboard_set\",\"text\":\"calm\"}");
 	expect_fetched(f, f->trusted_display, "CLIPBOARD", "UTF8_STRING", "calm");
