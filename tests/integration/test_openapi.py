@@ -8,6 +8,7 @@ import sys
 import pytest
 
 import contract
+from conftest import until
 from raw import Wire, head
 
 TESTS = pathlib.Path(__file__).resolve().parents[1]
@@ -178,8 +179,20 @@ def action_examples(document):
             yield from schema["examples"]
 
 
+def node_for(session, action, window):
+    """A node that the action can be done to: a button of Firefox, the text of an editor."""
+    role = "push button"
+    if action == "set_node":
+        window, role = session.do("launch", app="editor")["window"], "text"
+
+    def found():
+        told = session.do("tree", window=window)["nodes"]
+        return [node["id"] for node in told if node["role"] == role and "disabled" not in node.get("states", [])]
+    return until(found)[0]
+
+
 def test_examples_of_actions(make_session, document):
-    """Each is done, in a desktop with Firefox; ids of windows stand for that of its window. What they answer is checked with every reply."""
+    """Each is done, in a desktop with Firefox; ids of windows stand for that of its window, ids of nodes for those of some there. What they answer is checked with every reply."""
     session = make_session("desktop", apps=["firefox"])
     window = session.answer["apps"][0]["window"]
     # What is maximized cannot be moved, what is closed cannot be anything.
@@ -189,6 +202,8 @@ def test_examples_of_actions(make_session, document):
     for action in examples:
         if "window" in action:
             action = {**action, "window": window}
+        if "node" in action:
+            action = {**action, "node": node_for(session, action["action"], window)}
         if action["action"] == "launch":
             action = {**action, "app": "editor"}
         result = session.do(action.pop("action"), **action)
