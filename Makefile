@@ -111,7 +111,7 @@ $(B)/tests/x/help.a: $(patsubst %.c,$(B)/%.o,$(filter-out tests/x/test_%,$(wildc
 	@rm -f $@; ar rcs $@ $^
 $(foreach t,$(UNIT) $(XTESTS),$(eval $(call TEST,$(t:$(B)/%=%))))
 
-$(B)/unit/test_init_run $(B)/unit/test_exec $(B)/x/test_launch $(B)/x/test_windows $(B)/x/test_arrange: | $(B)/glovebox-init $(B)/glovebox-launch
+$(B)/unit/test_init_run $(B)/unit/test_exec $(B)/x/test_launch $(B)/x/test_windows $(B)/x/test_arrange $(B)/x/test_window_pictures: | $(B)/glovebox-init $(B)/glovebox-launch
 
 # A front for tests alone: with the fixtures that the conformance suite of MCP asks for.
 $(B)/fixtures/glovebox-front: $(filter-out $(B)/session/mcp/no_more.o,$(call objs,$(DIRS_glovebox-front))) $(call objs,tests/mcp) $(B)/libbase.a

@@ -7,6 +7,7 @@
 #define APPS_APPS_H
 
 #include "session/base/action.h"
+#include "session/base/part.h"
 #include "session/base/xconn.h"
 
 struct access;
@@ -51,6 +52,9 @@ extern const size_t apps_n_rows;
 /* Rows: tree press_node set_node. Home: struct apps *. */
 extern const struct action_row access_rows[];
 extern const size_t access_n_rows;
+
+/* What of the screen is this window's, as part_fn. */
+int apps_part(struct apps *apps, struct space native, uint32_t window, struct part *out, struct err *e);
 
 /* Windows and popups, as the results of these tell them. */
 extern const struct shape apps_shapes[];

@@ -72,6 +72,7 @@ struct window {
 struct top {
 	xcb_window_t id;
 	struct rect rect; /* native pixels, with its border */
+	int border;       /* how wide that is */
 	bool no_manager;  /* it asked to be left alone (override-redirect) */
 };
 

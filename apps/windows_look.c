@@ -24,6 +24,7 @@ static bool read_top(struct top *top, xcb_window_t id, const xcb_get_window_attr
 	*top = (struct top){
 		.id = id,
 		.rect = {where->x, where->y, where->width + 2 * where->border_width, where->height + 2 * where->border_width},
+		.border = where->border_width,
 		.no_manager = what->override_redirect,
 	};
 	return true;

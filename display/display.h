@@ -10,6 +10,7 @@
 #include "session/base/action.h"
 #include "session/base/bytes.h"
 #include "session/base/limits.h"
+#include "session/base/part.h"
 #include "session/base/space.h"
 #include "session/base/xconn.h"
 
@@ -115,6 +116,8 @@ struct space display_read_space(const json_t *object, const char *name, struct s
 struct display_request {
 	int x, y, width, height;       /* region; width 0 is all of it */
 	int out_width, out_height;     /* size of the picture, 1..LIMIT_SIDE_MAX_PX; 0 is the region's */
+	uint32_t window;               /* this one alone, with its menus and dialogs, in place of the region; 0: all that is there */
+	struct space scale;            /* of such a picture: of the whole screen */
 	bool no_cursor;
 	enum encode_format format;
 	int quality;                   /* 1..100; 0 is the format's own */
@@ -124,6 +127,9 @@ struct display_request {
 
 /* The request that a checked object with the fields above, in the caller's space, asks for. */
 struct display_request display_request_read(const json_t *fields, struct space space, struct space native);
+
+/* The same for a window whose part of the screen is this: the region is that, and the picture of the size that the scale makes of it. */
+struct display_request display_request_fit(const struct display_request *request, struct rect region, struct space native);
 
 /* Its region. */
 struct rect display_request_region(const struct display_request *request);
@@ -137,14 +143,18 @@ struct display_picture {
 	enum encode_format format;
 	int quality;               /* 0: the format has none, or it is without loss */
 	struct display_request asked; /* what was asked for, whole */
+	struct part *part;         /* of a window alone: what it shows; else NULL */
 	bool fell_back;            /* it is not that: as such it would have more than max_bytes */
 };
 
 /* What callers call a format: png, however it is compressed. */
 const char *display_format_name(enum encode_format format);
 
+/* Who knows windows; without it there are no pictures of one alone. */
+void display_use_windows(struct display *display, part_fn *fn, void *arg);
+
 /* Takes a picture. The same request for the same frame gives the same bytes. Errors of xconn_reply, of an encoder; ERR_CONFLICT when the region
- * is not on the screen any more, which has been resized since it was asked for. */
+ * is not on the screen any more, which has been resized since it was asked for; of part_fn for a window's. */
 int display_picture(struct display *display, const struct display_request *request, struct display_picture *out, struct err *e);
 void display_picture_drop(struct display_picture *picture);
 

@@ -4,6 +4,7 @@
  */
 #include "display/picture.h"
 
+#include <stdlib.h>
 #include <sys/param.h>
 
 #include "session/base/util.h"
@@ -132,6 +133,8 @@ int display_picture(struct display *display, const struct display_request *asked
 	struct look look;
 	int rc;
 
+	if (asked->window)
+		return alone_make(display, asked, out, e);
 	if (look_begin(&look, display, asked->format, e) < 0)
 		return -1;
 	rc = look_update(&look, asked->no_cursor, e);
@@ -149,7 +152,9 @@ int display_picture(struct display *display, const struct display_request *asked
 void display_picture_drop(struct display_picture *picture)
 {
 	bytes_drop(picture->bytes);
+	free(picture->part);
 	picture->bytes = NULL;
+	picture->part = NULL;
 }
 
 const char *display_format_name(enum encode_format format)

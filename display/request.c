@@ -56,6 +56,8 @@ int display_check_picture(const json_t *fields, struct err *e)
 		return err_set(e, ERR_BAD_FIELD, "/compression", "compression is for png: %s has none", encoding->name);
 	if (json_object_get(fields, "size") && json_object_get(fields, "space"))
 		return err_set(e, ERR_BAD_FIELD, "/size", "space is the scale of the picture, and size how large it is: only one of them is allowed");
+	if (json_object_get(fields, "window") && json_object_get(fields, "region"))
+		return err_set(e, ERR_BAD_FIELD, "/region", "the picture is of a window or of a region of the screen: only one of them is allowed");
 	return display_check_space(fields, "space", e);
 }
 
@@ -104,11 +106,31 @@ struct display_request display_request_read(const json_t *fields, struct space s
 		.format = read_format(fields),
 		.quality = (int)form_int(fields, "quality", 0),
 		.any_format = !is_named,
+		.window = (uint32_t)form_int(fields, "window", 0),
+		.scale = display_read_space(fields, "space", native, space),
 		.max_bytes = form_int(fields, "max_bytes", is_named ? 0 : LIMIT_PICTURE_USUAL_BYTES),
 	};
 
-	read_place(fields, space, native, &request);
+	if (request.window)
+		read_size(json_object_get(fields, "size"), &request);
+	else
+		read_place(fields, space, native, &request);
 	return request;
+}
+
+struct display_request display_request_fit(const struct display_request *request, struct rect region, struct space native)
+{
+	struct display_request fit = *request;
+
+	fit.x = region.x;
+	fit.y = region.y;
+	fit.width = region.width;
+	fit.height = region.height;
+	if (fit.out_width == 0) {
+		fit.out_width = scale_size(region.width, native.width_px, request->scale.width_px);
+		fit.out_height = scale_size(region.height, native.height_px, request->scale.height_px);
+	}
+	return fit;
 }
 
 struct rect display_request_region(const struct display_request *request)

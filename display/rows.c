@@ -5,12 +5,36 @@
 #include "display/display.h"
 #include "session/base/util.h"
 
-static const struct field screenshot_fields[] = {DISPLAY_PICTURE_FIELDS};
+static const struct field screenshot_fields[] = {
+	DISPLAY_PICTURE_FIELDS,
+	{"window", FIELD_INT, false, 1, UINT32_MAX, NULL, NULL, NULL, NULL,
+	 "this window alone, with its frame, menus and dialogs, in place of a region; what is not its own is a flat colour"},
+};
 
 static int check_screenshot(void *home, const json_t *args, struct err *e)
 {
 	(void)home;
 	return display_check_picture(args, e);
+}
+
+static json_t *rect_in_space(const struct action_run *run, struct rect rect)
+{
+	space_map_rect(run->native, run->space, &rect.x, &rect.y, &rect.width, &rect.height);
+	return json_pack("{s:i,s:i,s:i,s:i}", "x", rect.x, "y", rect.y, "width", rect.width, "height", rect.height);
+}
+
+/* Where on the screen it is, and what of it cannot be seen. */
+static void tell_part(const struct action_run *run, const struct part *part)
+{
+	json_t *covered = json_array(), *windows = json_array();
+
+	for (size_t i = 0; i < part->n_covered; i++)
+		json_array_append_new(covered, rect_in_space(run, part->covered[i]));
+	for (size_t i = 0; i < part->n_windows; i++)
+		json_array_append_new(windows, json_integer(part->windows[i]));
+	json_object_set_new(run->result, "region", rect_in_space(run, part->region));
+	json_object_set_new(run->result, "covered", covered);
+	json_object_set_new(run->result, "windows", windows);
 }
 
 static int run_screenshot(struct action_run *run, struct err *e)
@@ -26,6 +50,8 @@ static int run_screenshot(struct action_run *run, struct err *e)
 	if (rc == 0) {
 		json_object_set_new(run->result, "frame", json_integer((json_int_t)picture.frame));
 		json_object_set_new(run->result, "picture", object);
+		if (picture.part)
+			tell_part(run, picture.part);
 	}
 	display_picture_drop(&picture);
 	return rc;
@@ -111,6 +137,9 @@ static const struct member screenshot_told[] = {
 	{"frame", "count", "that it shows"},
 	{"picture", "Picture|null", "the picture; null: in the reply to a call that was sent again"},
 	{"reason?", "string", "why there is none"},
+	{"region?", "Rect", "of a window alone: the part of the screen that the picture is of, in your space"},
+	{"covered?", "Rect[]", "where in it something else lies over the window: flat in the picture"},
+	{"windows?", "count[]", "what is in it: the window, its menus and its dialogs"},
 };
 static const struct member settled_told[] = {{"settled", "boolean", "was nothing drawn for so long?"}};
 
@@ -123,7 +152,7 @@ static const struct member resize_told[] = {
 const struct action_row display_rows[] = {
 	{
 		.name = "screenshot",
-		.doc = "A picture of the screen or a part of it, with the pointer drawn.",
+		.doc = "A picture of the screen, a part of it or one window, with the pointer drawn.",
 		.form = {screenshot_fields, ARRAY_LEN(screenshot_fields), NULL},
 		.check = check_screenshot,
 		.run = run_screenshot,

@@ -52,6 +52,8 @@ struct display {
 		void (*fn)(void *arg, struct space native);
 		void *arg;
 	} resizing;
+	part_fn *part;               /* who knows windows */
+	void *part_arg;
 	struct xconn_listener listener;
 	struct co_event drawn;       /* something was drawn, or `shown` has changed */
 	struct co_event properties;  /* a property of the root window changed */

@@ -102,6 +102,8 @@
 #define LIMIT_TITLE_BYTES 1024                /* one window title or class */
 #define LIMIT_WINDOWS 256                     /* windows in one list */
 #define LIMIT_POPUPS 64                       /* menus and the like, beside them */
+#define LIMIT_PART_WINDOWS 64                 /* a window, its menus and its dialogs in one picture */
+#define LIMIT_PART_RECTS 1024                 /* rectangles into which what is seen of them falls; the rest is left out of the picture */
 #define LIMIT_TOPS 4096                       /* children of the root, from the top, that are looked at for what lies over what */
 #define LIMIT_PIECES 256                      /* rectangles into which what is seen of a window falls; more count as covered */
 #define LIMIT_NODE_ROLE_BYTES 48              /* an accessible node: its role */

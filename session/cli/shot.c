@@ -14,6 +14,7 @@ static const struct arg_option shot_options[] = {
 	{"compression", 0, "HOW", false, "of png: fast (default) or small"},
 	{"max-bytes", 0, "N", false, "of the picture, which gets less quality or a smaller scale to fit"},
 	{"region", 0, "X,Y,W,H", false, "a part of the screen, in the session's space"},
+	{"window", 0, "ID", false, "one window alone, with its menus and dialogs; its id is what the action windows tells"},
 	{"space", 0, "WxH", false, "the scale: the size that all of the screen would have, or native"},
 	{"no-cursor", 0, NULL, false, "without the pointer"},
 };
@@ -22,7 +23,7 @@ static const struct arg_option shot_options[] = {
 static int make_path(const struct args *args, const char *id, char **path, struct err *e)
 {
 	static const char *const same[][2] = {{"quality", "quality"}, {"compression", "compression"}, {"max-bytes", "max_bytes"},
-	                                      {"region", "region"},   {"space", "space"}};
+	                                      {"region", "region"},   {"window", "window"},           {"space", "space"}};
 
 	if (cli_session_path(id, "/screenshot", path, e))
 		return -1;

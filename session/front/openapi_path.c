@@ -48,6 +48,7 @@ static const struct {
 	{"Glovebox-Native", "string", "WIDTHxHEIGHT of the display", true},
 	{"Glovebox-Size", "string", "WIDTHxHEIGHT of the picture itself", true},
 	{"Glovebox-Region", "string", "x,y,width,height of the part that it shows", false},
+	{"Glovebox-Covered", "boolean", "of a window alone: lies something else over a part of it?", false},
 	{"Glovebox-Fallback", "string", "what was asked for, when the picture had to have fewer bytes", false},
 };
 

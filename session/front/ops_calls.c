@@ -77,14 +77,15 @@ static const struct parameter screenshot_query[] = {
 	{"compression", "ScreenshotAction/properties/compression", NULL, NULL},
 	{"max_bytes", "ScreenshotAction/properties/max_bytes", NULL, NULL},
 	{"region", "string", "x,y,width,height of a part of the screen, in your space", "0,0,400,300"},
+	{"window", "ScreenshotAction/properties/window", NULL, NULL},
 	{"space", "string", "scale of the picture: native, or WIDTHxHEIGHT of the whole screen; absent is your space", "native"},
 	{"size", "string", "WIDTHxHEIGHT of the picture itself, in place of a scale", NULL},
 	{"cursor", "boolean", "draw the pointer", "false"},
 };
 static const struct said screenshot_said[] = {
-	{200, "image/png image/jpeg image/webp application/octet-stream", NULL, "ETag Glovebox-At Glovebox-Space Glovebox-Native Glovebox-Size Glovebox-Fallback Glovebox-Region Content-Disposition", "the picture",
+	{200, "image/png image/jpeg image/webp application/octet-stream", NULL, "ETag Glovebox-At Glovebox-Space Glovebox-Native Glovebox-Size Glovebox-Fallback Glovebox-Region Glovebox-Covered Content-Disposition", "the picture",
 	 NULL},
-	{304, NULL, NULL, "ETag Glovebox-At Glovebox-Space Glovebox-Native Glovebox-Size Glovebox-Fallback Glovebox-Region Content-Disposition", "nothing of this picture has changed",
+	{304, NULL, NULL, "ETag Glovebox-At Glovebox-Space Glovebox-Native Glovebox-Size Glovebox-Fallback Glovebox-Region Glovebox-Covered Content-Disposition", "nothing of this picture has changed",
 	 NULL},
 };
 const struct operation op_screenshot = {

@@ -107,13 +107,24 @@ static bool is_folded(const struct act *act, size_t index)
 	return step->row->flags & ACTION_LOOKS && json_equal(step->asked, next->asked);
 }
 
+/* The part of the screen that a picture is of, in native pixels: that of a window is in the result. */
+static struct rect seen_by(const struct batch_step *step, const json_t *result)
+{
+	struct rect rect = space_rect(json_object_get(result, "region"));
+
+	if (rect.width == 0)
+		return space_rect(json_object_get(step->args, "region"));
+	space_map_rect(step->place.space, step->place.native, &rect.x, &rect.y, &rect.width, &rect.height);
+	return rect;
+}
+
 /* What the caller will have seen last. */
 static void note_picture(struct act *act, const struct batch_step *step, const json_t *result)
 {
 	if (!json_object_get(result, "picture"))
 		return;
 	act->frame = (uint64_t)form_int(result, "frame", 0);
-	guard_note(act->stage, act->call, act->frame, space_rect(json_object_get(step->args, "region")));
+	guard_note(act->stage, act->call, act->frame, seen_by(step, result));
 }
 
 /* One action: intent, events, result. */

@@ -3,6 +3,7 @@
 #include "session/stage/looks.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "session/base/util.h"
@@ -43,6 +44,14 @@ static json_t *read_number(const char *text)
 	return read_numbers(text, '\0', &n, 1) ? json_integer(n) : NULL;
 }
 
+/* Ids are larger than numbers of pixels. */
+static json_t *read_id(const char *text)
+{
+	const size_t digits = strspn(text, "0123456789");
+
+	return digits > 0 && digits <= 10 && text[digits] == '\0' ? json_integer(strtoll(text, NULL, 10)) : NULL;
+}
+
 static json_t *read_truth(const char *text)
 {
 	return strcmp(text, "true") == 0 ? json_true() : strcmp(text, "false") == 0 ? json_false() : NULL;
@@ -54,6 +63,7 @@ static const struct parameter {
 	json_t *(*read)(const char *text);
 } parameters[] = {
 	{"region", "x,y,width,height in whole numbers", read_region},
+	{"window", "a whole number", read_id},
 	{"space", "native or WIDTHxHEIGHT", read_space},
 	{"size", "WIDTHxHEIGHT", read_space},
 	{"cursor", "true or false", read_truth},
@@ -97,7 +107,8 @@ static char *tag_of(const struct stage *stage, const struct display_picture *pic
 {
 	const struct display_request *r = &picture->asked;
 
-	return util_printf("\"%llu.%ld.%ld-%d.%d.%d.%d.%d.%d.%d-%d.%d.%ld.%d\"", (unsigned long long)picture->made, stage->epoch, stage->episode,
+	return util_printf("\"%llu.%ld.%ld-%u.%d.%d.%d.%d.%d.%d.%d-%d.%d.%ld.%d\"", (unsigned long long)picture->made, stage->epoch, stage->episode,
+	                   r->window,
 	                   r->x, r->y, r->width, r->height, r->out_width, r->out_height, r->no_cursor, r->format, r->quality, r->max_bytes,
 	                   r->any_format);
 }
@@ -119,9 +130,21 @@ static json_t *fallback_of(const struct display_picture *picture)
 	                    asked->out_width, asked->out_height);
 }
 
+/* In the caller's space; of a window it is what the picture came to. */
+static struct rect region_in_space(const struct stage *stage, const json_t *fields, const struct display_picture *picture)
+{
+	struct rect rect;
+
+	if (!picture->part)
+		return space_rect(json_object_get(fields, "region"));
+	rect = picture->part->region;
+	space_map_rect(stage->native, stage->space, &rect.x, &rect.y, &rect.width, &rect.height);
+	return rect;
+}
+
 static json_t *headers_of(const struct stage *stage, const json_t *fields, const char *tag, const struct display_picture *picture)
 {
-	const json_t *region = json_object_get(fields, "region");
+	const struct rect region = region_in_space(stage, fields, picture);
 	json_t *headers = json_pack("{s:s}", "ETag", tag);
 
 	json_object_set_new(headers, "Glovebox-At", json_sprintf("frame=%llu, epoch=%ld, episode=%ld", (unsigned long long)picture->frame,
@@ -131,10 +154,10 @@ static json_t *headers_of(const struct stage *stage, const json_t *fields, const
 	json_object_set_new(headers, "Glovebox-Size", json_sprintf("%dx%d", picture->width, picture->height));
 	if (picture->fell_back)
 		json_object_set_new(headers, "Glovebox-Fallback", fallback_of(picture));
-	if (region)
-		json_object_set_new(headers, "Glovebox-Region",
-		                    json_sprintf("%ld,%ld,%ld,%ld", form_int(region, "x", 0), form_int(region, "y", 0), form_int(region, "width", 0),
-		                                 form_int(region, "height", 0)));
+	if (region.width > 0)
+		json_object_set_new(headers, "Glovebox-Region", json_sprintf("%d,%d,%d,%d", region.x, region.y, region.width, region.height));
+	if (picture->part)
+		json_object_set_new(headers, "Glovebox-Covered", json_string(picture->part->n_covered > 0 ? "true" : "false"));
 	return headers;
 }
 
@@ -194,7 +217,7 @@ void looks_call(struct stage *stage, struct call *call)
 		call_refuse(call, &e);
 		return;
 	}
-	guard_note(stage, call, picture.frame, region_of(stage, fields));
+	guard_note(stage, call, picture.frame, picture.part ? picture.part->region : region_of(stage, fields));
 	auto_free char *tag = tag_of(stage, &picture);
 	json_auto_t *headers = headers_of(stage, fields, tag, &picture);
 	bool is_known = has_tag(call->query, tag);

@@ -273,6 +273,13 @@ static void on_resized(void *arg, struct space native)
 	stage->native = native;
 }
 
+static int part_of(void *arg, uint32_t window, struct part *out, struct err *e)
+{
+	const struct stage *stage = arg;
+
+	return apps_part(stage->apps, stage->native, window, out, e);
+}
+
 static int open_parts(struct stage *stage, struct err *e)
 {
 	int64_t deadline_ms = util_now_ms() + LIMIT_START_MS;
@@ -290,6 +297,7 @@ static int open_parts(struct stage *stage, struct err *e)
 	                stage->image, json_object_get(stage->spec, "env"), stage->untrusted_cookie, &ops, e) < 0)
 		return -1;
 	display_on_resize(stage->display, on_resized, stage);
+	display_use_windows(stage->display, part_of, stage);
 	join_rows(stage);
 	recording_begin(stage);
 	return 0;

@@ -3,6 +3,7 @@
 #include "tests/x/desk.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -36,6 +37,8 @@ static void create(void *arg)
 	if (apps_create(&desk->apps, &desk->x, desk->jail.stage, open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC), desk->jail.pid, manifest,
 	                NULL, (const uint8_t[16]){0}, &ops, &desk->e) < 0)
 		fail_msg("%s", desk->e.msg);
+	/* And it has begun to: it answers from the loop in which it takes new windows. */
+	assert_int_equal(wm_wait(&desk->apps->wm, util_now_ms() + PATIENCE_MS, NULL), 0);
 }
 
 int desk_set_up(void **state)
@@ -60,6 +63,10 @@ int desk_tear_down(void **state)
 {
 	struct desk *desk = *state;
 
+	/* A test that failed left them. */
+	for (size_t i = 0; i < desk->n_others; i++)
+		if (kill(desk->others[i], SIGKILL) == 0)
+			(void)waitpid(desk->others[i], NULL, 0);
 	xcb_disconnect(desk->client);
 	apps_destroy(desk->apps);
 	loop_turn(desk->loop, 0);
@@ -248,4 +255,42 @@ void desk_sync(xcb_connection_t *client)
 	auto_free xcb_get_input_focus_reply_t *reply = xcb_get_input_focus_reply(client, xcb_get_input_focus(client), NULL);
 
 	assert_non_null(reply);
+}
+
+pid_t desk_other_program(struct desk *desk, const struct desk_look *look, xcb_window_t *window)
+{
+	int ends[2];
+	pid_t pid;
+
+	assert_int_equal(pipe(ends), 0);
+	pid = fork();
+	if (pid == 0) {
+		xcb_connection_t *client = xcb_connect(desk->server.display, NULL);
+		xcb_window_t made = desk_create(client, desk->root, look);
+
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+		xcb_map_window(client, made);
+		desk_sync(client);
+		(void)!write(ends[1], &made, sizeof(made));
+		for (;;)
+			(void)pause();
+	}
+	assert_true(pid > 0 && desk->n_others < ARRAY_LEN(desk->others));
+	desk->others[desk->n_others++] = pid;
+	(void)close(ends[1]);
+	assert_int_equal(read(ends[0], window, sizeof(*window)), sizeof(*window));
+	(void)close(ends[0]);
+	return pid;
+}
+
+void desk_end_program(struct desk *desk, pid_t pid)
+{
+	size_t i = 0;
+
+	while (i < desk->n_others && desk->others[i] != pid)
+		i++;
+	assert_true(i < desk->n_others);
+	desk->others[i] = desk->others[--desk->n_others];
+	assert_int_equal(kill(pid, SIGKILL), 0);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
 }

@@ -23,6 +23,8 @@ struct desk {
 	struct apps *apps;
 	xcb_connection_t *client; /* another one of the display */
 	xcb_window_t root;
+	pid_t others[16];         /* programs that the test started */
+	size_t n_others;
 	struct space space;       /* of the caller, at first the display's */
 	/* Of the last action. */
 	json_t *result;
@@ -74,5 +76,9 @@ xcb_atom_t desk_atom(xcb_connection_t *client, const char *name);
 xcb_window_t desk_show(struct desk *desk, xcb_connection_t *client, const struct desk_look *look);
 /* A round trip of a client. */
 void desk_sync(xcb_connection_t *client);
+
+/* Another program, which shows such a window until it is killed. */
+pid_t desk_other_program(struct desk *desk, const struct desk_look *look, xcb_window_t *window);
+void desk_end_program(struct desk *desk, pid_t pid);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* links: apps */
 /* The list of windows: what is told of each, and what hostile clients make of it. */
-#include <signal.h>
 #include <string.h>
 
 #include "session/base/limits.h"
@@ -100,31 +99,6 @@ static void sight(void **state)
 	assert_null(desk_find(desk, "popups", left));
 }
 
-/* Another program, which shows such a window until it is killed. */
-static pid_t other_program(const struct desk *desk, const struct desk_look *look, xcb_window_t *window)
-{
-	int ends[2];
-	pid_t pid;
-
-	assert_int_equal(pipe(ends), 0);
-	pid = fork();
-	if (pid == 0) {
-		xcb_connection_t *client = xcb_connect(desk->server.display, NULL);
-		xcb_window_t made = desk_create(client, desk->root, look);
-
-		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-		xcb_map_window(client, made);
-		desk_sync(client);
-		(void)!write(ends[1], &made, sizeof(made));
-		for (;;)
-			(void)pause();
-	}
-	assert_int_equal(read(ends[0], window, sizeof(*window)), sizeof(*window));
-	(void)close(ends[0]);
-	(void)close(ends[1]);
-	return pid;
-}
-
 static void popups(void **state)
 {
 	struct desk *desk = *state;
@@ -139,7 +113,7 @@ static void popups(void **state)
 	const struct desk_look circle = {.x = 20, .y = 80, .width = 50, .height = 20, .alone = true, .of = first};
 	xcb_window_t second = desk_show(desk, desk->client, &deeper), third = desk_show(desk, desk->client, &orphan);
 	xcb_window_t lies, away = desk_show(desk, desk->client, &outside);
-	pid_t other = other_program(desk, &liar, &lies);
+	pid_t other = desk_other_program(desk, &liar, &lies);
 	const json_t *told = desk_find(desk, "popups", first);
 
 	assert_string_equal(desk_text(told, "type"), "popup_menu");
@@ -162,8 +136,7 @@ static void popups(void **state)
 	desk_set(desk->client, first, "WM_TRANSIENT_FOR", "WINDOW", 32, &round, 1);
 	desk_sync(desk->client);
 	assert_int_equal(desk_int(desk_find(desk, "popups", round), "window"), one);
-	assert_int_equal(kill(other, SIGKILL), 0);
-	assert_int_equal(waitpid(other, NULL, 0), other);
+	desk_end_program(desk, other);
 }
 
 #define ON_DESK(test) cmocka_unit_test_setup_teardown(test, desk_set_up, desk_tear_down)
