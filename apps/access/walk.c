@@ -300,13 +300,10 @@ static void walk_app(struct walk *walk)
 	walk->met = util_zalloc(MET_PLACES * sizeof(*walk->met));
 	walk->batch = util_alloc(BATCH * sizeof(*walk->batch));
 	enqueue(walk, &top.ref, &first);
-	while (walk->at < walk->n && !walk->app->peer.hung && !is_full(walk)) {
-		if (util_now_ms() >= walk->deadline_ms) {
-			walk->truncated = true;
-			break;
-		}
+	while (walk->at < walk->n && !walk->app->peer.hung && !is_full(walk) && util_now_ms() < walk->deadline_ms)
 		do_batch(walk, list);
-	}
+	/* Of the last batch some may not have answered in time, too. */
+	walk->truncated |= walk->app->peer.hung || util_now_ms() >= walk->deadline_ms;
 	for (size_t i = 0; i < walk->n_above; i++)
 		free(walk->above[i]);
 	free(walk->above);
