@@ -95,7 +95,7 @@ enum journal_text typed_judge(struct stage *stage, const struct batch_step *step
 		typed->focus = *access_focus(apps_access(stage->apps));
 	}
 	typed->before = *access_focus(apps_access(stage->apps));
-	return otherwise;
+	return step->row->flags & ACTION_HIDES ? JOURNAL_TEXT_CLIPBOARD : otherwise;
 }
 
 void typed_note(struct stage *stage, const struct batch_step *step)

@@ -230,7 +230,7 @@ ACTIONS = [
 @pytest.mark.parametrize("vendor", [OpenAi, OpenAiAgents], ids=["openai", "openai-agents"])
 def test_openai_every_action(vendor, server, stand_in):
     """Agents' methods have no keys to be held, so there are none."""
-    session = server.api.new(image="minimal", apps=["terminal"], space=HALF)
+    session = server.api.new(image="minimal", apps=["terminal"], space=HALF, record={"text": "always"})
     model = stand_in(vendor, vendor.turn(*(given for given, *_ in ACTIONS)))
     well(model.on(session, vendor.program))
     lines = journal(session)

@@ -353,6 +353,20 @@ static void test_what_is_kept_of_text(void **state)
 	assert_judged(STAGE_TEXT_PLAIN, &LINES, "{\"text\":\"Dear Ada,\\n\\thow are you?\"}", JOURNAL_TEXT_UNKNOWN);
 }
 
+/* What goes to a clipboard is none of typed text, whatever the spec says of that. */
+static void test_clipboards(void **state)
+{
+	static const struct action_row set = {.name = "clipboard_set", .flags = ACTION_HIDES};
+	struct batch_step step = step_of(&set, "{\"text\":\"hush\"}");
+
+	(void)state;
+	for (enum stage_text text = STAGE_TEXT_PLAIN; text <= STAGE_TEXT_ALWAYS; text++) {
+		stage.text = text;
+		assert_int_equal(typed_judge(&stage, &step), JOURNAL_TEXT_CLIPBOARD);
+	}
+	json_decref(step.args);
+}
+
 /* Keys that type nothing are kept, and wait for nothing. */
 static void test_keys(void **state)
 {
@@ -477,7 +491,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_what_a_click_meets), TEST(test_what_is_not_asked),       TEST(test_no_value_is_told),     TEST(test_reasons),
-		TEST(test_late_ones_are_remembered), TEST(test_an_action_that_is_refused), TEST(test_what_is_kept_of_text), TEST(test_keys),
+		TEST(test_late_ones_are_remembered), TEST(test_an_action_that_is_refused), TEST(test_what_is_kept_of_text), TEST(test_keys), TEST(test_clipboards),
 		TEST(test_focus_of_the_state), TEST(test_a_focus_that_is_on_its_way), TEST(test_the_field_that_was_clicked), TEST(test_what_may_move_the_focus),
 	};
 
