@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Two kinds of programs: what an agent can start sees and does nothing to what the catalogue calls trusted."""
+import base64
+import os
+import pathlib
+import re
+
+import pytest
+
+import jail
+from conftest import until
+from page import Page
+
+HERE = pathlib.Path(__file__).parent
+TRUSTED = "/run/glovebox/trusted/xauth"
+CANARY = "correct horse battery staple"
+# What an untrusted client may do to a trusted one's window and to the display: nothing of what spy.pl tries.
+ATTEMPTS = {"extensions", "screen", "window_picture", "fake_keys", "held_keys", "grab_keyboard", "grab_pointer", "grab_key",
+            "grab_button", "remap", "modifiers", "root_property", "window_property", "send_key", "hosts", "access_control", "destroy", "kill"}
+
+
+def put_spy(session):
+    session.run("sh", "-c", "cat >spy.pl", stdin=(HERE / "spy.pl").read_text())
+
+
+def read_attempts(text):
+    """{attempt: what was done} of what spy.pl has said; "" for refused."""
+    rows = [line.split(" ", 2) for line in text.splitlines()]
+    return {row[0]: "" if row[1] == "refused" else row[2] for row in rows}
+
+
+def window_of(session, app):
+    return next(window for window in session.windows() if window["app"] == app)
+
+
+def firefox_of(session):
+    """Its first process, as a number of the host."""
+    return min(pid for pid, program in jail.processes(session.id).items() if program == "firefox-esr")
+
+
+def type_in_terminal(session, command):
+    """Runs a command by a shell in a terminal; its output."""
+    session.act({"action": "launch", "app": "terminal"}, {"action": "type", "text": f"{command} >out 2>&1; echo done >>out\n"})
+    text = until(lambda: (text := session.exec("cat", "out")["stdout"]).endswith("done\n") and text)
+    return text.removesuffix("done\n")
+
+
+@pytest.fixture(params=["firefox", "chromium"])
+def page(request, make_session):
+    page = Page(make_session("desktop"), request.param)
+    page.app = request.param
+    page.window = window_of(page.session, page.app)
+    put_spy(page.session)
+    return page
+
+
+def is_unharmed(page, text):
+    """The browser is as it was, and gets keys."""
+    page.session.do("focus_window", window=page.window["id"])
+    page.session.do("type", text=text)
+    return page.wait(lambda told: told["text"].endswith(text)) and window_of(page.session, page.app)["id"] == page.window["id"]
+
+
+def test_a_command_reaches_nothing(page):
+    page.session.do("key_down", keys="shift")
+    said = read_attempts(page.session.run("perl", "spy.pl", "try", str(page.window["id"])))
+    page.session.do("key_up", keys="shift")
+    assert set(said) == ATTEMPTS
+    assert {name: what for name, what in said.items() if what} == {}
+    assert is_unharmed(page, CANARY)
+
+
+def test_a_shell_in_a_terminal_reaches_nothing(page):
+    said = read_attempts(type_in_terminal(page.session, f"perl spy.pl try {page.window['id']}"))
+    assert set(said) == ATTEMPTS
+    assert {name: what for name, what in said.items() if what} == {}
+    assert is_unharmed(page, CANARY)
+
+
+def test_keys_reach_no_listener(page):
+    """By exec, and in a terminal: who asks for the keys of the screen and of the browser's windows gets none."""
+    session, window = page.session, page.window["id"]
+    session.run("sh", "-c", f"mkfifo stop; sleep 1000 >stop & perl spy.pl listen {window} <stop >heard 2>&1 &")
+    session.act({"action": "launch", "app": "terminal"}, {"action": "type", "text": f"sleep 1000 | perl spy.pl listen {window} >heard2 2>&1\n"})
+    for heard in ("heard", "heard2"):
+        until(lambda: session.exec("cat", heard)["stdout"] == "listening\n")
+    assert is_unharmed(page, CANARY)
+    assert [session.run("cat", heard) for heard in ("heard", "heard2")] == ["listening\n"] * 2
+
+
+def test_with_the_trusted_cookie_it_could(make_session):
+    """The same program with that cookie, which only a fault could give to it: so the attempts are real."""
+    page = Page(make_session("desktop"), "firefox")
+    session, window = page.session, window_of(page.session, "firefox")["id"]
+    put_spy(session)
+    firefox = firefox_of(session)
+    session.run("sh", "-c", "base64 -d >leaked", stdin=base64.b64encode(pathlib.Path(f"/proc/{firefox}/root{TRUSTED}").read_bytes()).decode())
+    session.run("sh", "-c", f"mkfifo stop; sleep 1000 >stop & XAUTHORITY=leaked perl spy.pl listen {window} <stop >heard 2>&1 &")
+    until(lambda: session.run("cat", "heard") == "listening\n")
+    session.do("type", text=CANARY)
+    until(lambda: session.run("cat", "heard").count("key") >= len(CANARY))
+    said = read_attempts(session.run("env", "XAUTHORITY=leaked", "perl", "spy.pl", "try", str(window)))
+    assert {name for name, what in said.items() if what} >= {"extensions", "screen", "window_picture", "fake_keys", "grab_keyboard",
+                                                             "root_property", "access_control", "destroy"}, said
+
+
+def test_files_of_the_trusted_are_closed(page):
+    """The cookie, and what /proc shows of the browser and its children, to a command and to a shell in a terminal."""
+    session = page.session
+    pids = session.run("sh", "-c", "pgrep -f 'firefox|chromium' | grep -vx $$").split()
+    assert page.window["pid"] in map(int, pids) and len(pids) > 2
+    names = [TRUSTED, *(f"/proc/{pid}/{name}" for pid in pids for name in ("mem", "environ", "maps", "auxv", "stack", "syscall"))]
+    command = f"for f in {' '.join(names)}; do head -c 1 $f >/dev/null 2>&1 && echo $f; done"
+    looks = f"for p in {' '.join(pids)}; do readlink /proc/$p/root /proc/$p/cwd /proc/$p/exe /proc/$p/fd/*; done 2>/dev/null"
+    for read in (lambda line: session.exec("sh", "-c", line)["stdout"], lambda line: type_in_terminal(session, f"sh -c '{line}'")):
+        session.run("rm", "-f", "out")
+        assert read(command) == ""
+        session.run("rm", "-f", "out")
+        assert read(looks) == ""
+    for trick in (f"cp {TRUSTED} x", f"mv {TRUSTED} x", f"ln {TRUSTED} /run/user/1000/x", f"ln -s {TRUSTED} x && cat x", f"cat /proc/self/root{TRUSTED}",
+                  f"chmod 777 {TRUSTED}", f"echo x >{TRUSTED}", f"rm -f {TRUSTED}", "mv /run/glovebox/trusted /run/glovebox/x",
+                  f"unshare -Ur cat {TRUSTED}", f"XAUTHORITY={TRUSTED} xterm -e true"):
+        assert session.exec("sh", "-c", trick)["exit_code"] != 0, trick
+    assert is_unharmed(page, CANARY)
+
+
+def test_the_launcher_gives_no_trust(make_session):
+    """What is started through it is the app as it is listed, and its starter gets nothing of it."""
+    session = make_session("desktop")
+    session.run("/run/glovebox/bin/glovebox-launch", "firefox")
+    pid = window_of(session, "firefox")["pid"]
+    assert session.exec("cat", f"/proc/{pid}/environ")["exit_code"] != 0
+    assert session.exec("cat", TRUSTED)["exit_code"] != 0
+
+
+def test_environments_tell_which_cookie(make_session):
+    """A browser's own sees the trusted file, everybody else's the other, and the cookie itself is in no environment."""
+    session = make_session("desktop", apps=["firefox", "editor"])
+    cookie = pathlib.Path(f"/proc/{firefox_of(session)}/root{TRUSTED}").read_bytes()[-16:]
+    seen = {}
+    for pid, program in jail.processes(session.id).items():
+        environ = pathlib.Path(f"/proc/{pid}/environ").read_bytes()
+        assert cookie not in environ and cookie.hex().encode() not in environ, program
+        if match := re.search(rb"XAUTHORITY=([^\0]*)", environ):
+            seen.setdefault(match[1].decode(), set()).add(os.readlink(f"/proc/{pid}/exe"))
+    assert all(program.startswith("/usr/lib/firefox-esr/") for program in seen[TRUSTED]), seen
+    assert "/usr/bin/mousepad" in seen["/run/glovebox/xauth"]
+
+
+def test_untrusted_programs_are_ordinary_ones(make_session):
+    """A bell does not end a terminal, pings are answered, and the window manager is asked for a full screen."""
+    session = make_session("minimal", apps=["terminal"])
+    session.do("type", text="printf '\\a'; echo rung >rung\n")
+    until(lambda: session.exec("test", "-e", "rung")["exit_code"] == 0)
+    assert window_of(session, "terminal")["title"] == "Terminal"
+    session.do("launch", app="editor")
+    assert "note" not in session.do("type", text="日本語")
+    session.do("key", keys="F11")
+    until(lambda: window_of(session, "editor")["state"] == ["fullscreen"])
