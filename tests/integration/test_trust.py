@@ -148,11 +148,15 @@ def test_environments_tell_which_cookie(make_session):
 
 
 def test_untrusted_programs_are_ordinary_ones(make_session):
-    """A bell does not end a terminal, pings are answered, and the window manager is asked for a full screen."""
+    """Neither a bell nor a mark ends a terminal, pings are answered, and the window manager is asked for a full screen."""
     session = make_session("minimal", apps=["terminal"])
     session.do("type", text="printf '\\a'; echo rung >rung\n")
     until(lambda: session.exec("test", "-e", "rung")["exit_code"] == 0)
     assert window_of(session, "terminal")["title"] == "Terminal"
+    window = window_of(session, "terminal")
+    session.do("drag", path=[[window["x"] + 20, window["y"] + 10], [window["x"] + 300, window["y"] + 100]])
+    session.do("type", text="echo still >rung\n")
+    until(lambda: session.exec("cat", "rung")["stdout"] == "still\n")
     session.do("launch", app="editor")
     assert "note" not in session.do("type", text="日本語")
     session.do("key", keys="F11")
