@@ -221,7 +221,8 @@ static const struct member windows_told[] = {
 #define OF_ANY(at) \
 	{"title" at, "string", "its title"}, {"class" at, "string", "its class"}, {"instance" at, "string", "what else the program calls it"}, \
 		{"type" at, WINDOW_TYPES, "what it says that it is"}, {"pid" at, "integer|null", "of the program, as in the jail"}, \
-		{"app" at, "string|null", "name in the catalogue of the app that it is of"}, {"x" at, "integer", "left edge of its content (px)"}, \
+		{"app" at, "string|null", "name in the catalogue of the app that it is of"}, \
+		{"group" at, "null|=base apps agent", "whose the program is: an app's as it is listed, or what the agent can make do anything"}, {"x" at, "integer", "left edge of its content (px)"}, \
 		{"y" at, "integer", "upper edge (px)"}, {"width" at, "integer", "of its content (px)"}, {"height" at, "integer", "of its content (px)"}, \
 		{"visible" at, "=all part none unknown", "how much of its content can be seen"}, \
 		{"hidden_by" at, "=minimized off_screen covered[]", "why the rest cannot"}
@@ -266,7 +267,7 @@ static const struct member exec_told[] = {
 };
 
 #define EXAMPLE_WINDOW                                                                                                                   \
-	"\"title\":\"start\",\"class\":\"firefox-esr\",\"instance\":\"Navigator\",\"type\":\"normal\",\"pid\":41,\"app\":\"firefox\","           \
+	"\"title\":\"start\",\"class\":\"firefox-esr\",\"instance\":\"Navigator\",\"type\":\"normal\",\"pid\":41,\"app\":\"firefox\",\"group\":\"apps\","           \
 	"\"x\":0,\"y\":23,\"width\":1280,\"height\":777,\"visible\":\"all\",\"hidden_by\":[],"                                              \
 	"\"frame\":{\"x\":0,\"y\":0,\"width\":1280,\"height\":800},\"focused\":true,\"state\":[],\"layer\":\"normal\",\"dialog_of\":null"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Windows as callers see them, and the action windows. */
 #include "apps/state.h"
+#include "apps/whose.h"
 #include "apps/windows.h"
 #include "session/base/space.h"
 #include "session/base/util.h"
@@ -89,6 +90,7 @@ static json_t *describe(const struct action_run *run, const struct window *windo
 	const struct apps *apps = run->home;
 	const struct catalogue_app *row;
 	struct owner_line line;
+	struct whose whose;
 	json_t *object, *place = rect_in_space(run, (struct rect){window->x, window->y, window->width, window->height});
 
 	owner_read(&apps->proc, window->outer_pid, &line);
@@ -99,6 +101,8 @@ static json_t *describe(const struct action_run *run, const struct window *windo
 	                   row ? json_string(row->name) : json_null());
 	json_object_update(object, place);
 	json_decref(place);
+	whose_read(apps, window->outer_pid, &whose);
+	json_object_set_new(object, "group", whose.pid > 0 ? json_string(whose_group_name(whose.group)) : json_null());
 	json_object_set_new(object, "visible", json_string(SIGHT_NAMES[window->sight]));
 	json_object_set_new(object, "hidden_by", hidden_by(window));
 	return object;

@@ -87,6 +87,14 @@ def test_no_such_window(desk, action, fields):
     assert (problem["code"], problem["pointer"], problem["status"]) == ("no_window", "/actions/0/window", 409)
 
 
+def test_group(desk):
+    """Whose the program is: an app's of the catalogue, or of what a command started."""
+    window = terminal(desk)
+    editor = desk.do("launch", app="editor")["window"]
+    assert (of(desk, window)["group"], of(desk, window)["app"]) == ("agent", None)
+    assert (of(desk, editor)["group"], of(desk, editor)["app"]) == ("apps", "editor")
+
+
 def test_waits_while_an_app_starts(desk):
     desk.run("sh", "-c", "(sleep 0.3; exec xterm -title early -e 'printf \"\\033]2;come later\\007\"; exec cat') >/dev/null 2>&1 &")
     result = desk.do("wait_window", title="come la", **{"class": "XTerm"})

@@ -139,11 +139,92 @@ static void popups(void **state)
 	desk_end_program(desk, other);
 }
 
+static void expect_title(struct desk *desk, xcb_window_t window, const char *property, const char *type, int format, const void *data, size_t n)
+{
+	const char *title;
+
+	desk_set(desk->client, window, property, type, format, data, n);
+	desk_sync(desk->client);
+	title = desk_text(desk_window(desk, window), "title");
+	assert_true(strlen(title) <= LIMIT_TITLE_BYTES);
+	for (size_t at = 0, len = strlen(title); at < len;) {
+		uint32_t code_point;
+		const size_t step = util_utf8_decode(title + at, len - at, &code_point);
+
+		assert_true(step > 0);
+		at += step;
+	}
+}
+
+/* Whatever a window calls itself: valid UTF-8 of at most so many bytes, soon. */
+static void hostile_titles(void **state)
+{
+	static char large[1024 * 1024];
+	static const char bad[] = "a\xff\xc0\x80\xed\xa0\x80\0\x1b[31m\xe2\x80\xae\xc2\x9b\xf4\x90\x80\x80z";
+	static const char *const names[] = {"_NET_WM_NAME", "WM_NAME", "WM_CLASS"}, *const types[] = {"UTF8_STRING", "STRING", "COMPOUND_TEXT", "ATOM"};
+	struct desk *desk = *state;
+	const struct desk_look plain = {.width = 100, .height = 60};
+	xcb_window_t window = desk_show(desk, desk->client, &plain);
+
+	memset(large, 0xE4, sizeof(large)); /* characters that are never whole */
+	for (size_t name = 0; name < ARRAY_LEN(names); name++)
+		for (size_t type = 0; type < ARRAY_LEN(types); type++) {
+			expect_title(desk, window, names[name], types[type], 8, bad, sizeof(bad) - 1);
+			expect_title(desk, window, names[name], types[type], 8, large, 250000); /* more takes BIG-REQUESTS */
+			expect_title(desk, window, names[name], types[type], 32, bad, 4);
+			expect_title(desk, window, names[name], types[type], 8, "", 0);
+		}
+	/* One that never stays: of the list each is whole. */
+	for (int i = 0; i < 1000; i++)
+		desk_set(desk->client, window, "_NET_WM_NAME", "UTF8_STRING", 8, i % 2 ? "one" : "another", i % 2 ? 3 : 7);
+	assert_non_null(desk_window(desk, window));
+}
+
+/* Thousands on the screen without manager: the list is bounded, says so, and comes. */
+static void many(void **state)
+{
+	struct desk *desk = *state;
+	const struct desk_look plain = {.width = 100, .height = 60};
+	xcb_window_t window = desk_show(desk, desk->client, &plain);
+	const uint32_t alone = 1;
+
+	for (int i = 0; i < 5000; i++) {
+		const xcb_window_t one = xcb_generate_id(desk->client);
+
+		xcb_create_window(desk->client, XCB_COPY_FROM_PARENT, one, desk->root, (int16_t)(i % 700), (int16_t)(i / 10), 9, 7, 0,
+		                  XCB_WINDOW_CLASS_INPUT_OUTPUT, XCB_COPY_FROM_PARENT, XCB_CW_OVERRIDE_REDIRECT, &alone);
+		xcb_map_window(desk->client, one);
+	}
+	desk_sync(desk->client);
+	assert_non_null(desk_window(desk, window));
+	assert_true(json_is_true(json_object_get(desk->result, "more")));
+	assert_int_equal(json_array_size(json_object_get(desk->result, "popups")), LIMIT_POPUPS);
+	print_message("%lld ms beside 5000 windows\n", (long long)desk->took_ms);
+}
+
+/* A client that holds the server: the action ends with that, and goes on once it lets go. */
+static void grabbed(void **state)
+{
+	struct desk *desk = *state;
+	const struct desk_look plain = {.width = 100, .height = 60};
+	xcb_window_t window = desk_show(desk, desk->client, &plain);
+
+	xcb_grab_server(desk->client);
+	desk_sync(desk->client);
+	desk_try(desk, "{\"action\":\"windows\"}");
+	assert_int_equal(desk->rc, -1);
+	assert_int_equal(desk->e.code, ERR_X_SILENT);
+	xcb_ungrab_server(desk->client);
+	desk_sync(desk->client);
+	assert_non_null(desk_window(desk, window));
+}
+
 #define ON_DESK(test) cmocka_unit_test_setup_teardown(test, desk_set_up, desk_tear_down)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {ON_DESK(facts), ON_DESK(types), ON_DESK(sight), ON_DESK(popups)};
+	const struct CMUnitTest tests[] = {ON_DESK(facts), ON_DESK(types), ON_DESK(sight), ON_DESK(popups), ON_DESK(hostile_titles),
+	                                   ON_DESK(many),  ON_DESK(grabbed)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
