@@ -49,7 +49,7 @@ def ended(pid, deadline):
         os.close(handle)
 
 
-def until(check, within_s=20, every_s=0.05):
+def until(check, within_s=60, every_s=0.05):
     """The first true value of check(), asked for again and again; a failure after `within_s`."""
     deadline = time.monotonic() + within_s
     while not (value := check()):

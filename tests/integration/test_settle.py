@@ -45,7 +45,7 @@ def page(make_session):
 
 
 def test_an_answer_is_waited_for(page):
-    for after_ms, quiet_ms in ((50, 600), (300, 900), (1200, 2000)):
+    for after_ms, quiet_ms in ((50, 1000), (300, 1300), (1200, 2200)):
         observation, shown = page.click(BUTTONS[after_ms], quiet_ms=quiet_ms, timeout_ms=20000)
         assert observation["settled"] and shown == BUTTONS[after_ms], (after_ms, shown)
         assert observation["elapsed_ms"] >= after_ms + quiet_ms - 2 and page.changed(observation), (after_ms, observation["elapsed_ms"])
@@ -66,11 +66,11 @@ def test_a_page_that_does_not_answer(page):
 
 
 def test_a_page_that_never_rests(page):
-    observation, _ = page.click(FOR_EVER, quiet_ms=200, timeout_ms=700)
-    assert not observation["settled"] and observation["elapsed_ms"] >= 700 and page.changed(observation)
+    observation, _ = page.click(FOR_EVER, quiet_ms=2000, timeout_ms=2500)
+    assert not observation["settled"] and observation["elapsed_ms"] >= 2500 and page.changed(observation)
     left, top, right, bottom = page.result
     mask = [{"x": left, "y": top, "width": right - left, "height": bottom - top}]
     observation = page.session.act(observe={"quiet_ms": 200, "timeout_ms": 20000, "mask": mask})["observation"]
     assert observation["settled"]
-    observation, shown = page.click(FOR_EVER, quiet_ms=200, timeout_ms=20000)
+    observation, shown = page.click(FOR_EVER, quiet_ms=1000, timeout_ms=20000)
     assert observation["settled"] and shown == EMPTY

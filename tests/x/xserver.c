@@ -18,6 +18,10 @@
 
 #include "session/base/util.h"
 
+#define FIRST_NUMBER 1000
+#define N_NUMBERS 50000
+#define MAX_AT_ONCE 8 /* servers of one program */
+
 /* A child that dies with the test; does not return in it. */
 static pid_t spawn(const char *const *argv, const char *display)
 {
@@ -36,8 +40,20 @@ static pid_t spawn(const char *const *argv, const char *display)
 	_exit(127);
 }
 
+/*
+ * A number of our own: the lowest free one would be another program's as soon as our server is gone, and a test that starts it again, or
+ * looks for it in vain, would meet that.
+ */
+static int own_number(void)
+{
+	static int n_started;
+
+	return FIRST_NUMBER + (getpid() * MAX_AT_ONCE + n_started++ % MAX_AT_ONCE) % N_NUMBERS;
+}
+
 void xserver_start(struct xserver *server, int width, int height)
 {
+	auto_free char *asked = util_printf(":%d", own_number());
 	auto_free char *screen = util_printf("%dx%dx24", width, height);
 	char number[8] = "", fd_text[8];
 	size_t len = 0;
@@ -45,7 +61,7 @@ void xserver_start(struct xserver *server, int width, int height)
 
 	assert_int_equal(pipe(ends), 0);
 	(void)snprintf(fd_text, sizeof(fd_text), "%d", ends[1]);
-	const char *const argv[] = {"Xvfb",       "-screen", "0",          screen,       "-nolisten", "tcp", "-extension",
+	const char *const argv[] = {"Xvfb", asked, "-screen", "0",          screen,       "-nolisten", "tcp", "-extension",
 	                            "GLX",        "-noreset", "-schedInterval", "1", "-displayfd", fd_text, NULL};
 
 	server->manager = 0;
