@@ -30,6 +30,7 @@ static pid_t spawn(const char *const *argv, const char *display)
 	if (pid != 0)
 		return pid;
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	(void)signal(SIGPIPE, SIG_DFL);
 	(void)setenv("DISPLAY", display, 1);
 	int quiet = open("/dev/null", O_RDWR);
 
@@ -51,9 +52,9 @@ static int own_number(void)
 	return FIRST_NUMBER + (getpid() * MAX_AT_ONCE + n_started++ % MAX_AT_ONCE) % N_NUMBERS;
 }
 
-void xserver_start(struct xserver *server, int width, int height)
+/* Starts Xvfb on the number that it is asked for, and waits until it accepts connections there. */
+static void start(struct xserver *server, const char *asked, int width, int height)
 {
-	auto_free char *asked = util_printf(":%d", own_number());
 	auto_free char *screen = util_printf("%dx%dx24", width, height);
 	char number[8] = "", fd_text[8];
 	size_t len = 0;
@@ -64,6 +65,7 @@ void xserver_start(struct xserver *server, int width, int height)
 	const char *const argv[] = {"Xvfb", asked, "-screen", "0",          screen,       "-nolisten", "tcp", "-extension",
 	                            "GLX",        "-noreset", "-schedInterval", "1", "-displayfd", fd_text, NULL};
 
+	(void)signal(SIGPIPE, SIG_IGN); /* as the stage: what is sent to a server that was killed */
 	server->manager = 0;
 	server->pid = spawn(argv, "");
 	assert_true(server->pid > 0);
@@ -81,14 +83,18 @@ void xserver_start(struct xserver *server, int width, int height)
 	(void)snprintf(server->display, sizeof(server->display), ":%s", number);
 }
 
+void xserver_start(struct xserver *server, int width, int height)
+{
+	auto_free char *asked = util_printf(":%d", own_number());
+
+	start(server, asked, width, height);
+}
+
 void xserver_start_again(struct xserver *server, int width, int height)
 {
-	auto_free char *screen = util_printf("%dx%dx24", width, height);
-	const char *const argv[] = {"Xvfb", server->display, "-screen", "0", screen, "-nolisten", "tcp", "-extension", "GLX", "-noreset",
-	                            "-schedInterval", "1", NULL};
+	auto_free char *asked = util_printf("%s", server->display);
 
-	server->pid = spawn(argv, "");
-	assert_true(server->pid > 0);
+	start(server, asked, width, height);
 }
 
 void xserver_start_manager(struct xserver *server)

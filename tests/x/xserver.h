@@ -17,9 +17,9 @@ struct xserver {
 
 /* Starts Xvfb of this size on a number that is free; fails the test when it does not start. */
 void xserver_start(struct xserver *server, int width, int height);
-/* Starts Xvfb again on the number that it had; does not wait for it. */
+/* The same on the number that it had. */
 void xserver_start_again(struct xserver *server, int width, int height);
-/* Starts openbox on it; does not wait for it. */
+/* Starts openbox on it, which must accept connections; does not wait for openbox. */
 void xserver_start_manager(struct xserver *server);
 void xserver_stop(struct xserver *server);
 
