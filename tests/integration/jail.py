@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What a server has on the host, seen from outside: processes, mounts, control groups, descriptors, files."""
+import base64
 import os
 import pathlib
 
 PF_EXITING = 0x4
+TRUSTED = "/run/glovebox/trusted/xauth"
 GROUPS = pathlib.Path("/sys/fs/cgroup")
 
 
@@ -34,6 +36,13 @@ def part(mark, program):
     """The pid of the one process of this program."""
     pid, = [pid for pid, name in processes(mark).items() if name == program]
     return pid
+
+
+def leak_trusted(session, program):
+    """The X authority of a trusted program, which only a fault could give to an agent, as a file of the session: XAUTHORITY=leaked."""
+    pid = min(pid for pid, name in processes(session.id).items() if name == program)
+    cookie = pathlib.Path(f"/proc/{pid}/root{TRUSTED}").read_bytes()
+    session.run("sh", "-c", "base64 -d >leaked", stdin=base64.b64encode(cookie).decode())
 
 
 def groups(mark):

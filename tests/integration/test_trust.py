@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Two kinds of programs: what an agent can start sees and does nothing to what the catalogue calls trusted."""
-import base64
 import os
 import pathlib
 import re
@@ -12,7 +11,7 @@ from conftest import until
 from page import Page
 
 HERE = pathlib.Path(__file__).parent
-TRUSTED = "/run/glovebox/trusted/xauth"
+TRUSTED = jail.TRUSTED
 CANARY = "correct horse battery staple"
 # What an untrusted client may do to a trusted one's window and to the display: nothing of what spy.pl tries.
 ATTEMPTS = {"extensions", "screen", "window_picture", "fake_keys", "held_keys", "grab_keyboard", "grab_pointer", "grab_key",
@@ -93,8 +92,7 @@ def test_with_the_trusted_cookie_it_could(make_session):
     page = Page(make_session("desktop"), "firefox")
     session, window = page.session, window_of(page.session, "firefox")["id"]
     put_spy(session)
-    firefox = firefox_of(session)
-    session.run("sh", "-c", "base64 -d >leaked", stdin=base64.b64encode(pathlib.Path(f"/proc/{firefox}/root{TRUSTED}").read_bytes()).decode())
+    jail.leak_trusted(session, "firefox-esr")
     session.run("sh", "-c", f"mkfifo stop; sleep 1000 >stop & XAUTHORITY=leaked perl spy.pl listen {window} <stop >heard 2>&1 &")
     until(lambda: session.run("cat", "heard") == "listening\n")
     session.do("type", text=CANARY)
