@@ -126,6 +126,7 @@ REFUSED = {
     "busy": lambda server, session: busy(session),
     "session_gone": lambda server, session: gone(server),
     "paused": paused,
+    "display_max": lambda server, session: act(session, {"action": "resize_display", "width": 4096, "height": 600}),
     "confirmation_required": lambda server, session: unconfirmed(session),
 }
 
