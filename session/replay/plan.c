@@ -82,7 +82,7 @@ static int fill_env(json_t *action, const char *name, const struct plan_given *g
 }
 
 /* Why a text was not recorded, and whether another recording would have it. */
-static int refuse_text(const json_t *hidden, const char *place, struct err *e)
+static int refuse_text(const json_t *hidden, const char *place, const char *own, struct err *e)
 {
 	static const struct {
 		const char *why, *words, *else_words;
@@ -100,24 +100,39 @@ static int refuse_text(const json_t *hidden, const char *place, struct err *e)
 	while (row + 1 < ARRAY_LEN(rows) && strcmp(rows[row].why, why) != 0)
 		row++;
 	return err_set(e, ERR_BAD_REQUEST, NULL, "action %s (CALL.ACTION) typed %jd bytes %s: give them with --text %s=FILE%s", place,
-	               (intmax_t)json_integer_value(json_object_get(hidden, "bytes")), rows[row].words, place, rows[row].else_words);
+	               (intmax_t)json_integer_value(json_object_get(hidden, "bytes")), rows[row].words, own, rows[row].else_words);
 }
 
-/* What was typed, as text or as keys, where the journal does not have it. */
-static int fill_typed(json_t *action, const char *name, const struct plan_given *given, const char *place, struct err *e)
+/* What was typed, or put on the clipboard, where the journal does not have it; `own` is what it is given as. */
+static int fill_text(json_t *action, const char *name, const struct plan_given *given, const char *place, const char *own, struct err *e)
 {
 	const json_t *hidden = json_object_get(action, name);
-	json_t *text = json_object_get(given->texts, place);
+	json_t *text = json_object_get(given->texts, own);
 	size_t len = json_string_length(text), recorded;
 
-	if (!is_hidden(action, name))
-		return 0;
 	if (!text)
-		return refuse_text(hidden, place, e);
+		return refuse_text(hidden, place, own, e);
 	/* A file that an editor wrote has one more newline. */
 	recorded = (size_t)json_integer_value(json_object_get(hidden, "bytes"));
 	len -= len == recorded + 1 && json_string_value(text)[len - 1] == '\n';
 	return json_object_set_new(action, name, json_stringn(json_string_value(text), len));
+}
+
+/* All of them of an action: of one that has two, such as HTML with its text, each is named. */
+static int fill_texts(json_t *action, const struct plan_given *given, const char *place, struct err *e)
+{
+	static const char *const names[] = {"text", "keys", "value", "html", "png"};
+	size_t n_hidden = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		n_hidden += is_hidden(action, names[i]);
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		auto_free char *own = n_hidden > 1 ? util_printf("%s.%s", place, names[i]) : util_printf("%s", place);
+
+		if (is_hidden(action, names[i]) && fill_text(action, names[i], given, place, own, e) < 0)
+			return -1;
+	}
+	return 0;
 }
 
 static int fill_action(json_t *action, const struct plan_given *given, size_t call, size_t index, struct err *e)
@@ -125,9 +140,7 @@ static int fill_action(json_t *action, const struct plan_given *given, size_t ca
 	auto_free char *place = util_printf("%zu.%zu", call, index);
 	json_t *input = json_object_get(given->stdins, place);
 
-	if (fill_typed(action, "text", given, place, e) < 0 || fill_typed(action, "keys", given, place, e) < 0 ||
-	    fill_typed(action, "value", given, place, e) < 0 || fill_typed(action, "html", given, place, e) < 0 ||
-	    fill_typed(action, "png", given, place, e) < 0)
+	if (fill_texts(action, given, place, e) < 0)
 		return -1;
 	if (is_hidden(action, "stdin") && !input)
 		return err_set(e, ERR_BAD_REQUEST, NULL, "call %zu gave a command %jd bytes of input, and journals do not keep input: give it with --stdin %s=FILE",

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """glovebox replay: recorded sessions, played again on fresh ones."""
+import base64
 import hashlib
 import http.server
 import json
@@ -334,6 +335,33 @@ def test_text_that_was_not_recorded(cli, tmp_path):
     report = cli.run("replay", folder, "--text", f"1.1={given}", "-o", tmp_path / "new").stdout.decode()
     assert "type 7 bytes, not recorded" in report and "hunter2" not in report
     assert b"hunter2" not in (tmp_path / "new" / "journal.jsonl").read_bytes()
+
+
+def test_clipboards_are_given(cli, tmp_path):
+    """HTML with its text, a PNG: read again in the replay by what pastes them."""
+    picture = base64.b64encode((TREE / "tests/fuzz/corpus/content/png").read_bytes()).decode()
+    html, text = "<b>hunter é</b>", "hunter é"
+    folder = record(cli, tmp_path, {"spec": {"image": "minimal"}, "steps": [
+        [{"action": "clipboard_set", "html": html, "text": text}], [{"action": "clipboard_set", "png": picture, "selection": "primary"}],
+        [{"action": "launch", "app": "terminal"}], [{"action": "clipboard_set", "text": f"echo {text}\n", "selection": "primary"},
+                                                   {"action": "key", "keys": "shift+Insert"}]]})
+    lines = (folder / "journal.jsonl").read_text()
+    assert "hunter" not in lines and picture not in lines
+    options = []
+    for place, given in (("1.1.text", text), ("1.1.html", f"{html}\n"), ("2.1", f"{picture}\n"), ("4.1", f"echo {text}\n")):
+        said = cli.run("replay", folder, *options, status=USAGE).stderr.decode()
+        assert f"action {place[:3]} (CALL.ACTION)" in said and "into the clipboard" in said and f"--text {place}=FILE" in said, said
+        (tmp_path / place).write_text(given)
+        options += ["--text", f"{place}={tmp_path / place}"]
+    new = tmp_path / "new"
+    cli.run("replay", folder, *options, "-o", new)
+    for file in new.iterdir():
+        assert file.is_dir() or b"hunter" not in file.read_bytes(), file
+    # Another text is another screen.
+    (tmp_path / "4.1").write_text("echo other\n")
+    cli.run("replay", folder, *options, "--wait", "500", status=REFUSED)
+    (tmp_path / "2.1").write_text("no PNG")
+    cli.run("replay", folder, *options, "--wait", "500", status=REFUSED)
 
 
 def test_input_of_commands_is_given(cli, tmp_path):

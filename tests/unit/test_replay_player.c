@@ -527,6 +527,27 @@ static void test_texts_that_are_given(void **state)
 	}
 }
 
+/* Each of two texts of one action is given by its name. */
+static void test_two_texts_that_are_given(void **state)
+{
+	static const char set[] = "{\"action\":\"clipboard_set\",\"text\":{\"bytes\":3,\"why\":\"clipboard\"},\"html\":{\"bytes\":8,\"why\":\"clipboard\"}}";
+	json_auto_t *one = json_loads("{\"2.1\":\"abc\"}", 0, NULL), *both = json_loads("{\"2.1.html\":\"<b>a</b>\\n\",\"2.1.text\":\"abc\"}", 0, NULL);
+	const struct plan_given too_few = {.texts = one}, given = {.texts = both};
+	struct reader *reader = make_recording(set, "\"ok\":true");
+	json_auto_t *wanted = json_loads("[{\"action\":\"clipboard_set\",\"text\":\"abc\",\"html\":\"<b>a</b>\"}]", 0, NULL);
+	struct plan plan;
+	struct err e = {0};
+
+	(void)state;
+	assert_int_equal(plan_make(reader, &too_few, false, &plan, &e), -1);
+	assert_string_equal(e.msg, "action 2.1 (CALL.ACTION) typed 3 bytes into the clipboard, which journals never keep (of a PNG: in Base64): give them "
+	                           "with --text 2.1.text=FILE");
+	assert_int_equal(plan_make(reader, &given, false, &plan, &e), 0);
+	assert_true(json_equal(json_object_get(plan.steps[1].body, "actions"), wanted));
+	plan_finish(&plan);
+	reader_close(reader);
+}
+
 static void assert_title(const char *action, const char *result, const char *wanted)
 {
 	json_auto_t *asked = json_loads(action, 0, NULL), *told = json_loads(result, 0, NULL);
@@ -700,7 +721,8 @@ int main(void)
 		cmocka_unit_test(test_passes), cmocka_unit_test(test_stops_at_the_first_difference), cmocka_unit_test(test_does_not_click_on_another_screen),
 		cmocka_unit_test(test_results), cmocka_unit_test(test_accepts_pictures_alone), cmocka_unit_test(test_windows_are_mapped), cmocka_unit_test(test_masks_of_observations), cmocka_unit_test(test_another_size), cmocka_unit_test(test_regions_of_one_step),
 		cmocka_unit_test(test_server_gone), cmocka_unit_test(test_what_cannot_be_replayed), cmocka_unit_test(test_what_is_given),
-		cmocka_unit_test(test_texts_that_are_given), cmocka_unit_test(test_titles), cmocka_unit_test(test_moved_or_gone),
+		cmocka_unit_test(test_texts_that_are_given), cmocka_unit_test(test_two_texts_that_are_given), cmocka_unit_test(test_titles),
+		cmocka_unit_test(test_moved_or_gone),
 		cmocka_unit_test(test_follow), cmocka_unit_test(test_another_node), cmocka_unit_test(test_an_update_asks_nothing),
 	};
 
