@@ -94,6 +94,30 @@ def test_windows_stay_on_it(make_session):
     assert there["x"] < 640 - 20 and there["y"] < 400 - 20, there
 
 
+def held(session):
+    return state(session)["held"]["buttons"]
+
+
+def test_a_button_that_is_held(make_session):
+    """A drag goes on over another size, and ends where it is then; also one whose place is gone."""
+    session = make_session("minimal", display={"width": 800, "height": 600, **MOST}, apps=["terminal"])
+    window = session.windows()[0]["id"]
+    for width, height in ((400, 300), (1600, 1000), (300, 500)):
+        session.act({"action": "move_window", "window": window, "x": 60, "y": 60}, {"action": "wait_settled"})
+        session.act({"action": "mouse_down", "x": 140, "y": 72}, {"action": "move", "x": 200, "y": 112})
+        resized(session, width, height)
+        assert held(session) == ["left"]
+        session.act({"action": "move", "x": 170, "y": 122}, {"action": "mouse_up"})
+        assert held(session) == []
+        until(lambda: [session.windows()[0]["frame"][side] for side in "xy"] == [90, 110])
+    resized(session, 800, 600)
+    session.act({"action": "mouse_down", "x": 780, "y": 590}, {"action": "move", "x": 740, "y": 560})
+    resized(session, 200, 100)
+    session.do("mouse_up")
+    at = session.do("cursor_position")
+    assert held(session) == [] and at["x"] < 200 and at["y"] < 100
+
+
 def test_while_others_read_and_act(make_session):
     """A reader of the stream, one who acts and one who looks, while it is resized again and again."""
     session = make_session("desktop", display={"width": 1280, "height": 800, **MOST}, apps=["terminal"])
