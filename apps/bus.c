@@ -9,12 +9,12 @@
 #include "session/base/util.h"
 
 static char argv_program[] = "dbus-daemon";
-static char argv_session[] = "--session";
+static char argv_configuration[] = "--config-file=/run/glovebox/bus/session.conf"; /* sandbox/jail/buses.h */
 static char argv_address[] = "--address=" ENVIRONMENT_BUS;
 static char argv_nofork[] = "--nofork";
 static char argv_nopidfile[] = "--nopidfile";
 static char argv_print[] = "--print-address=1";
-static char *const ARGV[] = {argv_program, argv_session, argv_address, argv_nofork, argv_nopidfile, argv_print, NULL};
+static char *const ARGV[] = {argv_program, argv_configuration, argv_address, argv_nofork, argv_nopidfile, argv_print, NULL};
 
 /* It prints its address once it listens. */
 static bool listens(const struct pipe_reader *reader)

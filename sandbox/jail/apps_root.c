@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "sandbox/jail/buses.h"
 #include "sandbox/jail/mounts.h"
 #include "session/base/xauth.h"
 #include "session/base/util.h"
@@ -41,6 +42,8 @@ static const struct store {
 	{"run/glovebox", 0755, false, NULL},
 	{"run/glovebox/bin", 0755, false, NULL},
 	{"run/glovebox/trusted", 0755, false, NULL},
+	{"run/glovebox/bus", 0755, false, NULL},
+	{"run/glovebox/bus/services", 0755, false, NULL},
 };
 
 static const char *const NODES[] = {"null", "zero", "full", "random", "urandom", "tty"};
@@ -206,8 +209,8 @@ int apps_root_build(const struct apps_jail *jail, struct err *e)
 	auto_fd root = -1;
 
 	if (mounts_make_private(e) < 0 || make_store(jail, &store, e) < 0 || make_overlay(jail, store, &root, e) < 0 ||
-	    bind_stores(store, root, e) < 0 || add_identity(jail, store, root, e) < 0 || add_dev(jail, root, e) < 0 ||
-	    add_proc_and_sys(store, root, e) < 0)
+	    bind_stores(store, root, e) < 0 || add_identity(jail, store, root, e) < 0 || buses_add(store, root, e) < 0 ||
+	    add_dev(jail, root, e) < 0 || add_proc_and_sys(store, root, e) < 0)
 		return -1;
 	if (mounts_bind(jail->x11, root, "tmp/.X11-unix", MOUNT_ATTR_RDONLY | MOUNTS_DATA, e) < 0)
 		return -1;

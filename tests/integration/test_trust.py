@@ -159,3 +159,51 @@ def test_untrusted_programs_are_ordinary_ones(make_session):
     assert "note" not in session.do("type", text="日本語")
     session.do("key", keys="F11")
     until(lambda: window_of(session, "editor")["state"] == ["fullscreen"])
+
+
+def bus_call(session, address, dest, path, member, *args):
+    """What dbus-send says to its call, or its error."""
+    answer = session.exec("dbus-send", f"--bus={address}", "--print-reply", f"--dest={dest}", path, member, *args)
+    return answer["stdout"] + answer["stderr"]
+
+
+BUSES = ["DBUS_SESSION_BUS_ADDRESS", "AT_SPI_BUS_ADDRESS"]
+
+
+@pytest.fixture(scope="module")
+def bused(server):
+    """A session, and the address of each of its buses."""
+    session = server.api.new(image="desktop")
+    yield session, {name: session.run("sh", "-c", f"echo ${name}").strip() for name in BUSES}
+    session.end()
+
+
+def test_no_bus_starts_a_program_of_the_agent(bused):
+    """Nor one of the image that would start others: what a bus starts is in the group of the bus, which is never frozen."""
+    session, addresses = bused
+    session.run("sh", "-c", "cat >planted.service", stdin="[D-BUS Service]\nName=org.planted\nExec=/usr/bin/touch /home/user/ran\n")
+    session.run("sh", "-c", "for d in $HOME/.local/share $XDG_RUNTIME_DIR; do mkdir -p $d/dbus-1/services && cp planted.service $d/dbus-1/services/; done")
+    for address in addresses.values():
+        for name in ("org.planted", "org.xfce.Thunar", "org.freedesktop.FileManager1", "org.a11y.Planted"):
+            assert "ServiceUnknown" in bus_call(session, address, name, "/", "org.freedesktop.DBus.Peer.Ping"), name
+    assert session.exec("test", "-e", "ran")["exit_code"] != 0
+    for folder in ("/run/glovebox/bus", "/run/glovebox/bus/services", "/usr/share/dbus-1/services", "/usr/share/dbus-1/accessibility-services"):
+        assert session.exec("cp", "planted.service", folder)["exit_code"] != 0, folder
+
+
+@pytest.mark.parametrize("bus", BUSES)
+@pytest.mark.parametrize("member, args", [("UpdateActivationEnvironment", ["dict:string:string:LD_PRELOAD,/home/user/x.so"]),
+                                          ("ReloadConfig", []), ("Monitoring.BecomeMonitor", ["array:string:", "uint32:0"])])
+def test_no_bus_is_steered(bused, bus, member, args):
+    session, addresses = bused
+    said = bus_call(session, addresses[bus], "org.freedesktop.DBus", "/org/freedesktop/DBus", f"org.freedesktop.DBus.{member}", *args)
+    assert "AccessDenied" in said, said
+
+
+def test_buses_still_serve(bused):
+    """Settings are stored by a service that the session bus starts; the registry is on the other bus."""
+    session, addresses = bused
+    session_bus, a11y_bus = (addresses[name] for name in BUSES)
+    for address, name in ((session_bus, "ca.desrt.dconf"), (session_bus, "org.xfce.Xfconf"), (session_bus, "org.a11y.Bus"),
+                          (a11y_bus, "org.a11y.atspi.Registry")):
+        assert "method return" in bus_call(session, address, name, "/", "org.freedesktop.DBus.Peer.Ping"), name
