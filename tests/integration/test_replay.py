@@ -521,11 +521,12 @@ END"""
 def test_a_form_in_firefox(cli, tmp_path, make_session):
     """With a caret and the panel's clock; the report opens from a file, shows both pictures and runs nothing that was recorded."""
     folder = record(cli, tmp_path, {"spec": {"image": "desktop", "env": {"ONE": "Save", "TWO": "Quit"}}, "steps": [
-        {"actions": [{"action": "exec", "argv": ["sh", "-c", PAGE]}, {"action": "launch", "app": "firefox", "args": ["page.html"]}],
-         "observe": {"quiet_ms": 1000, "timeout_ms": 20000}},
-        {"actions": [{"action": "click", "x": 200, "y": 200}, {"action": "type", "text": "Ada<script>document.title=1</script>"}], "observe": True},
-        {"actions": [{"action": "click", "x": 110, "y": 275}], "observe": True}]})
-    assert replay(cli, folder, given=["--env", "ONE=Save", "--env", "TWO=Quit"])[0]["verdict"] == "passed"
+        {"actions": [{"action": "exec", "argv": ["sh", "-c", PAGE]}, {"action": "launch", "app": "firefox", "args": ["page.html"]},
+                     {"action": "wait_window", "title": "Form", "timeout_ms": 60000}], "observe": {"quiet_ms": 1500, "timeout_ms": 60000}},
+        {"actions": [{"action": "click", "x": 200, "y": 200}, {"action": "type", "text": "Ada<script>document.title=1</script>"}],
+         "observe": {"quiet_ms": 1500, "timeout_ms": 60000}},
+        {"actions": [{"action": "click", "x": 110, "y": 275}], "observe": {"quiet_ms": 1500, "timeout_ms": 60000}}]})
+    assert replay(cli, folder, "--wait", "30000", given=["--env", "ONE=Save", "--env", "TWO=Quit"])[0]["verdict"] == "passed"
     page = tmp_path / "report.html"
     _, steps = replay(cli, folder, "--report", page, "-k", "--wait", "1000", given=["--env", "ONE=Quit", "--env", "TWO=Save"], status=REFUSED)
     assert steps[0]["verdict"] == "differs" and steps[0]["where"] == "after"

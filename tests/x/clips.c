@@ -22,7 +22,7 @@
 
 #define MAX_FORMS 4
 #define DRIP_MS 20
-#define READ_MS 20000
+#define READ_MS 200000
 
 struct client {
 	xcb_connection_t *x;
