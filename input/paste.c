@@ -3,9 +3,14 @@
 #include "input/paste.h"
 
 #include <string.h>
+#include <sys/param.h>
 #include <xkbcommon/xkbcommon-keysyms.h>
 
 #include "session/base/util.h"
+
+/* How often the keys are pressed until a window has taken its first piece. LibreOffice answers pings while it starts, and drops keys; on a
+ * machine that is very busy it does so for 10 s. */
+#define PASTE_TRIES 4
 
 /* Classes of windows that mix up what is typed. */
 static const char *const classes[] = {"libreoffice-writer", "libreoffice-web"};
@@ -86,13 +91,17 @@ static bool press_keys(struct keyboard *keyboard)
 	return true;
 }
 
-/* 1 when nothing was fetched in time. */
+/*
+ * 1 when nothing was fetched in time. A window asks several times what there is before it fetches, and LibreOffice, which answers pings
+ * before it looks at keys, takes seconds from one question to the next while it starts on a busy machine: each gives it more time.
+ */
 static int wait_fetched(struct selection *clipboard, unsigned int before, struct err *e)
 {
-	int64_t deadline_ms = util_now_ms() + LIMIT_PASTE_MS;
+	int64_t last_ms = util_now_ms() + LIMIT_PASTE_ALL_MS, deadline_ms = util_now_ms() + LIMIT_PASTE_MS;
+	unsigned int n_served = clipboard->n_served;
 	struct err reason = {0};
 
-	while (clipboard->n_fetched == before || clipboard->n_requests > 0)
+	while (clipboard->n_fetched == before || clipboard->n_requests > 0) {
 		if (co_wait_event(&clipboard->fetched, deadline_ms, &reason) < 0) {
 			if (reason.code == ERR_TIMEOUT)
 				return clipboard->n_fetched == before ? 1 : 0;
@@ -100,6 +109,10 @@ static int wait_fetched(struct selection *clipboard, unsigned int before, struct
 				*e = reason;
 			return -1;
 		}
+		if (clipboard->n_served != n_served)
+			deadline_ms = MIN(util_now_ms() + LIMIT_PASTE_MS, last_ms);
+		n_served = clipboard->n_served;
+	}
 	return 0;
 }
 
@@ -123,23 +136,38 @@ static int give_up(struct pasting *pasting, struct err *e)
 	               "does not paste what was in it later");
 }
 
+/* Sets the clipboard and pastes once. 0 when the window has fetched it, 1 when it does not, although it answers. */
+static int try_piece(struct pasting *pasting, struct selection_content *content, struct err *e)
+{
+	struct selection *clipboard = &pasting->keyboard->clipboard.one[CLIPBOARD_MAIN].ours;
+	unsigned int before = clipboard->n_fetched;
+	int rc = set_clipboard(pasting, content, e);
+
+	if (rc < 0 || !press_keys(pasting->keyboard))
+		return rc < 0 ? -1 : 1;
+	rc = wait_fetched(clipboard, before, e);
+	return rc == 1 ? give_up(pasting, e) : rc;
+}
+
 int paste_piece(struct pasting *pasting, const char *text, size_t len, struct err *e)
 {
 	struct selection *clipboard = &pasting->keyboard->clipboard.one[CLIPBOARD_MAIN].ours;
 	struct keyboard *keyboard = pasting->keyboard;
 	struct selection_content *content = selection_text(clipboard, text, len);
-	unsigned int before = clipboard->n_fetched;
 	int rc;
 
 	clipboard->reader = keyboard->target.window;
-	rc = set_clipboard(pasting, content, e);
+	rc = try_piece(pasting, content, e);
+	/* Should the window have kept what was pressed before, it finds nothing the second time. */
+	clipboard->once = true;
+	for (int i = 1; rc == 1 && !pasting->has_pasted && i < PASTE_TRIES && util_now_ms() < keyboard->deadline_ms; i++)
+		rc = try_piece(pasting, content, e);
+	clipboard->once = false;
 	selection_drop(content);
-	if (rc < 0 || !press_keys(keyboard))
-		return rc < 0 ? -1 : 1;
-	rc = wait_fetched(clipboard, before, e);
-	if (rc < 0)
-		return -1;
-	return rc == 1 ? give_up(pasting, e) : ping_wait(&keyboard->ping, &keyboard->target, e);
+	if (rc != 0)
+		return rc;
+	pasting->has_pasted = true;
+	return ping_wait(&keyboard->ping, &keyboard->target, e);
 }
 
 int paste_end(struct pasting *pasting, struct err *e)

@@ -18,6 +18,7 @@ bool paste_is_needed(const struct keyboard *keyboard);
 struct pasting {
 	struct keyboard *keyboard;
 	struct selection_content *before; /* what the clipboard held; NULL: nothing */
+	bool has_pasted;                  /* the window has taken a piece */
 	const char *note;                 /* what the caller should know, or NULL */
 };
 
@@ -25,9 +26,9 @@ struct pasting {
 int paste_begin(struct pasting *pasting, struct keyboard *keyboard, struct err *e);
 
 /*
- * Pastes a piece and returns 0 when the window has it, 1 when it does not fetch it within LIMIT_PASTE_MS although it answers: it will
- * not fetch it later either. ERR_TIMEOUT when it does not answer: the clipboard has been emptied, so that it fetches nothing later.
- * Errors as xconn_reply. No modifier may be held.
+ * Pastes a piece and returns 0 when the window has it, 1 when it does not fetch it, although it answers and, before its first
+ * piece, the keys were pressed several times: it will not fetch it later either. ERR_TIMEOUT when it does not answer: the clipboard has
+ * been emptied, so that it fetches nothing later. Errors as xconn_reply. No modifier may be held.
  */
 int paste_piece(struct pasting *pasting, const char *text, size_t len, struct err *e);
 

@@ -238,7 +238,12 @@ static void serve(void *arg)
 		*place = request->next;
 		selection->n_requests--;
 		if (rc >= 0 && is_same_client(selection->x, request->event.requestor, selection->reader)) {
+			selection->n_served++;
 			selection->n_fetched += rc == 1;
+			if (rc == 1 && selection->once && selection->content) {
+				selection_drop(selection->content);
+				selection->content = selection_nothing();
+			}
 			selection->n_refused += request->content && request->content->n == 0;
 			co_signal(&selection->fetched);
 		}

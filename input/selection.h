@@ -48,9 +48,11 @@ struct selection {
 	size_t n_requests;
 	struct selection *sibling; /* set by the owner: another one of the same connection, or NULL */
 	xcb_window_t reader;     /* set by the owner: what the client of this window fetches is counted */
-	unsigned int n_fetched;  /* how often it was given content to its end, */
+	bool once;               /* set by the owner: what it has been given is there for nobody any more */
+	unsigned int n_served;   /* how often it asked, for whatever, */
+	unsigned int n_fetched;  /* was given content to its end, */
 	unsigned int n_refused;  /* and asked while there was none */
-	struct co_event fetched; /* signalled in both cases */
+	struct co_event fetched; /* signalled in each of these cases */
 	/* The conversion that is waited for. */
 	xcb_atom_t asked;        /* its target, or 0 */
 	xcb_atom_t place;        /* its property */

@@ -84,7 +84,8 @@
 #define LIMIT_SELECTION_REQUESTS 32           /* of other clients that are served at once */
 #define LIMIT_SELECTION_STEP_MS 5000          /* a client taking one piece of what is served */
 #define SELECTION_PIECE_BYTES (24 * 1024)     /* less than may be sent without waiting */
-#define LIMIT_PASTE_MS 3000                   /* from the keys that paste until the text is fetched */
+#define LIMIT_PASTE_MS 3000                   /* from the keys that paste, or the last question, to the next question or the text */
+#define LIMIT_PASTE_ALL_MS 20000              /* from the keys that paste until the text is fetched */
 #define LIMIT_START_MS 30000                  /* from create to ready */
 #define LIMIT_LAUNCH_MS 30000                 /* from launch to a mapped window */
 #define LIMIT_SPAWN_BYTES (96 * 1024)         /* argv, environment and working directory of one command */

@@ -29,7 +29,8 @@ class Editor:
         """With `first` typed into it in the list that launches it."""
         self.session = session
         session.run("sh", "-c", ": >text.txt")
-        session.act({"action": "launch", "app": app, "args": ["text.txt"]}, {"action": "type", "text": first})
+        reply = session.act({"action": "launch", "app": app, "args": ["text.txt"]}, {"action": "type", "text": first})
+        self.notes = [result["note"] for result in reply["results"] if "note" in result]
         if not first:
             self.warm()
 
@@ -87,7 +88,8 @@ class Browser(Editor):
         self.session = session
         session.run("sh", "-c", "cat >form_server.pl", stdin=(HERE / "form_server.pl").read_text())
         session.run("perl", "form_server.pl", "8000", stdin=(HERE / "editor.html").read_text())
-        session.act({"action": "launch", "app": app, "args": ["http://127.0.0.1:8000/"]}, {"action": "type", "text": first})
+        reply = session.act({"action": "launch", "app": app, "args": ["http://127.0.0.1:8000/"]}, {"action": "type", "text": first})
+        self.notes = [result["note"] for result in reply["results"] if "note" in result]
         if not first:
             session.do("click", **centre(until(lambda: box(session.shot(), YELLOW))))
 

@@ -13,7 +13,9 @@ def test_launch_and_type(make_session, name):
     image, app, kind = EDITORS[name]
     for _ in range(2):
         session = make_session(image)
-        assert difference(TEXT, kind(session, app, TEXT).text(TEXT)) == ""
+        editor = kind(session, app, TEXT)
+        assert difference(TEXT, editor.text(TEXT)) == ""
+        assert editor.notes == []
         session.end()
 
 
