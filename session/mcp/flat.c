@@ -72,15 +72,54 @@ json_t *flat_schema(const json_t *schema)
 	return out;
 }
 
-/* Makes the range of `into` hold that of `from`; what they do not share of a default is no default. */
+static const struct {
+	const char *name;
+	bool is_upper;
+} bounds[] = {
+	{"minimum", false}, {"maximum", true}, {"minLength", false}, {"maxLength", true}, {"minItems", false}, {"maxItems", true},
+};
+
+/* What one of both does not bound, the two together do not either. */
+static void widen_bound(json_t *into, const json_t *from, const char *name, bool is_upper)
+{
+	json_t *had = json_object_get(into, name), *other = json_object_get(from, name);
+	double step = json_number_value(other) - json_number_value(had);
+
+	if (!other)
+		(void)json_object_del(into, name);
+	else if (had && (is_upper ? step > 0 : step < 0))
+		(void)json_object_set(into, name, other);
+}
+
+static void widen_enum(json_t *into, const json_t *from)
+{
+	json_t *more = json_object_get(from, "enum"), *all, *value;
+	size_t i;
+
+	if (!more || !json_object_get(into, "enum")) {
+		(void)json_object_del(into, "enum");
+		return;
+	}
+	all = json_copy(json_object_get(into, "enum")); /* the row's own stays as it is */
+	json_array_foreach(more, i, value) {
+		bool is_known = false;
+		json_t *known;
+		size_t j;
+
+		json_array_foreach(all, j, known)
+			is_known |= json_equal(known, value);
+		if (!is_known)
+			(void)json_array_append(all, value);
+	}
+	(void)json_object_set_new(into, "enum", all);
+}
+
+/* Has `into` take what `from` takes as well; what they do not share of a default is no default. */
 static void widen(json_t *into, const json_t *from)
 {
-	const json_t *low = json_object_get(from, "minimum"), *high = json_object_get(from, "maximum");
-
-	if (low && json_number_value(low) < json_number_value(json_object_get(into, "minimum")))
-		(void)json_object_set(into, "minimum", (json_t *)(uintptr_t)low);
-	if (high && json_number_value(high) > json_number_value(json_object_get(into, "maximum")))
-		(void)json_object_set(into, "maximum", (json_t *)(uintptr_t)high);
+	for (size_t i = 0; i < ARRAY_LEN(bounds); i++)
+		widen_bound(into, from, bounds[i].name, bounds[i].is_upper);
+	widen_enum(into, from);
 	if (!json_equal(json_object_get(into, "default"), json_object_get(from, "default")))
 		(void)json_object_del(into, "default");
 }

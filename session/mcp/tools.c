@@ -59,15 +59,17 @@ static json_t *open_form(const struct form *form)
 	return schema;
 }
 
-/* A picture goes out as image content, which raw pixels are not. */
+/* A picture goes out as image content, which raw pixels are not: neither as a choice nor in what is said of it, "…; raw: …" to its end. */
 static void drop_raw(json_t *format)
 {
 	json_t *choices = json_object_get(format, "enum");
+	const char *doc = json_string_value(json_object_get(format, "description")), *raw = doc ? strstr(doc, "; raw:") : NULL;
 
 	for (size_t i = json_array_size(choices); i-- > 0;)
 		if (strcmp(json_string_value(json_array_get(choices, i)), "raw") == 0)
 			(void)json_array_remove(choices, i);
-	(void)json_object_set_new(format, "description", json_string("absent: png, or jpeg when that has more than max_bytes"));
+	if (raw)
+		(void)json_object_set_new(format, "description", json_stringn(doc, (size_t)(raw - doc)));
 }
 
 static json_t *computer_input(const json_t *document)

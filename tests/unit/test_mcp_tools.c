@@ -26,8 +26,14 @@ static const char document[] =
 	"\"action\":{\"const\":\"wait\"}},\"required\":[\"action\",\"duration_ms\"]}},"
 	"{\"name\":\"screenshot\",\"doc\":\"Looks.\",\"schema\":{\"type\":\"object\",\"properties\":{"
 	"\"duration_ms\":{\"type\":\"integer\",\"minimum\":0,\"maximum\":9,\"default\":0,\"description\":\"never\"},"
-	"\"space\":{\"description\":\"scale\"},\"format\":{\"type\":\"string\",\"enum\":[\"png\",\"raw\"],\"description\":\"raw, too\"},"
-	"\"action\":{\"const\":\"screenshot\"}},\"required\":[\"action\"]}}],"
+	"\"space\":{\"description\":\"scale\"},"
+	"\"format\":{\"type\":\"string\",\"enum\":[\"png\",\"raw\"],\"description\":\"of it; raw: pixels\"},"
+	"\"action\":{\"const\":\"screenshot\"}},\"required\":[\"action\"]}},"
+	"{\"name\":\"get\",\"doc\":\"Gets.\",\"schema\":{\"type\":\"object\",\"properties\":{"
+	"\"x\":{\"type\":\"integer\",\"minimum\":-5,\"maximum\":5,\"description\":\"column\"},"
+	"\"hold\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":9,\"description\":\"keys\"},"
+	"\"format\":{\"type\":\"string\",\"enum\":[\"text\",\"png\"],\"default\":\"text\",\"description\":\"what\"},"
+	"\"action\":{\"const\":\"get\"}},\"required\":[\"action\"]}}],"
 	"\"act\":{\"type\":\"object\",\"properties\":{\"actions\":{\"type\":\"array\",\"items\":{\"type\":\"object\"},\"description\":\"what\"},"
 	"\"observe\":{\"default\":false,\"anyOf\":[{\"type\":\"boolean\"},{\"type\":\"object\",\"properties\":{"
 	"\"format\":{\"type\":\"string\",\"enum\":[\"png\",\"raw\"]},\"space\":{}},\"additionalProperties\":false}]}},"
@@ -65,13 +71,16 @@ static void test_flat_actions(void **state)
 
 	(void)state;
 	expect(flat, "{\"type\":\"object\",\"required\":[\"action\"],\"properties\":{"
-	             "\"action\":{\"type\":\"string\",\"enum\":[\"click\",\"wait\",\"screenshot\"],\"description\":\"what to do\"},"
-	             "\"x\":{\"type\":\"integer\",\"minimum\":0,\"description\":\"column\"},"
+	             "\"action\":{\"type\":\"string\",\"enum\":[\"click\",\"wait\",\"screenshot\",\"get\"],\"description\":\"what to do\"},"
+	             /* What one action takes is not refused for another's sake: clipboard_get's formats had hidden those of pictures. */
+	             "\"x\":{\"type\":\"integer\",\"minimum\":-5,\"description\":\"column\"},"
 	             "\"hold\":{\"type\":\"string\",\"description\":\"keys\"},"
 	             "\"duration_ms\":{\"type\":\"integer\",\"minimum\":0,\"maximum\":10,\"description\":\"wait: how long; screenshot: never\"},"
 	             "\"space\":{\"type\":\"string\",\"enum\":[\"native\"],\"description\":\"scale\"},"
-	             "\"format\":{\"type\":\"string\",\"enum\":[\"png\",\"raw\"],\"description\":\"raw, too\"}}}");
-	assert_string_equal(doc, "\nclick {x?, hold?}: Clicks.\nwait {x?, duration_ms}: Waits.\nscreenshot {duration_ms?, space?, format?}: Looks.");
+	             "\"format\":{\"type\":\"string\",\"enum\":[\"png\",\"raw\",\"text\"],"
+	             "\"description\":\"screenshot: of it; raw: pixels; get: what\"}}}");
+	assert_string_equal(doc, "\nclick {x?, hold?}: Clicks.\nwait {x?, duration_ms}: Waits.\nscreenshot {duration_ms?, space?, format?}: Looks."
+	                         "\nget {x?, hold?, format?}: Gets.");
 }
 
 /* --- what clients stumble over --- */
@@ -171,7 +180,9 @@ static void test_computer(void **state)
 	/* Pixels without a form are no image content. */
 	expect(json_object_get(json_object_get(json_object_get(json_object_get(properties, "observe"), "properties"), "format"), "enum"), "[\"png\"]");
 	expect(json_object_get(json_object_get(json_object_get(json_object_get(json_object_get(properties, "actions"), "items"), "properties"), "format"), "enum"),
-	       "[\"png\"]");
+	       "[\"png\",\"text\"]");
+	expect(json_object_get(json_object_get(json_object_get(json_object_get(json_object_get(properties, "actions"), "items"), "properties"), "format"), "description"),
+	       "\"screenshot: of it\"");
 	assert_string_equal(json_string_value(json_object_get(json_object_get(properties, "observe"), "type")), "object");
 	assert_string_equal(json_string_value(json_object_get(json_object_get(properties, "look"), "type")), "boolean");
 	assert_null(json_object_get(schema, "required"));
