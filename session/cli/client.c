@@ -302,6 +302,8 @@ int client_send(struct client *client, const struct client_request *request, str
 	got.at = take_header(client->curl, "Glovebox-At");
 	got.space = take_header(client->curl, "Glovebox-Space");
 	got.size = take_header(client->curl, "Glovebox-Size");
+	got.region = take_header(client->curl, "Glovebox-Region");
+	got.covered = take_header(client->curl, "Glovebox-Covered");
 	got.fallback = take_header(client->curl, "Glovebox-Fallback");
 	if (got.body)
 		got.json = json_loadb(got.body, got.body_len, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
@@ -324,6 +326,8 @@ void client_reply_finish(struct client_reply *reply)
 	free(reply->at);
 	free(reply->space);
 	free(reply->size);
+	free(reply->region);
+	free(reply->covered);
 	free(reply->fallback);
 	json_decref(reply->json);
 	*reply = (struct client_reply){0};

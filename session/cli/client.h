@@ -36,6 +36,8 @@ struct client_reply {
 	char *at;      /* the header Glovebox-At, or NULL */
 	char *space;   /* the header Glovebox-Space, or NULL */
 	char *size;    /* the header Glovebox-Size, or NULL */
+	char *region;  /* the header Glovebox-Region, of a picture of a part, or NULL */
+	char *covered; /* the header Glovebox-Covered, of a window's picture, or NULL */
 	char *fallback; /* the header Glovebox-Fallback, or NULL */
 };
 

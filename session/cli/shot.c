@@ -36,17 +36,22 @@ static int make_path(const struct args *args, const char *id, char **path, struc
 	return 0;
 }
 
-/* {"file","bytes","at","space","fallback"}; for people one line on standard error, beside a picture that may be on standard output. */
+/* {"file","bytes","size","space","region","covered","at","fallback"}, region of a part or a window, covered of a window; for people one line on standard error, beside a picture that may be on standard output. */
 static void show_shot(const struct cli *cli, const char *file, const struct client_reply *reply)
 {
-	json_auto_t *shot = json_pack("{s:s, s:I, s:s*, s:s*, s:s*}", "file", file, "bytes", (json_int_t)reply->body_len, "at", reply->at,
-	                              "space", reply->space, "fallback", reply->fallback);
+	json_auto_t *shot = json_pack("{s:s, s:I, s:s*, s:s*, s:s*, s:s*, s:s*}", "file", file, "bytes", (json_int_t)reply->body_len,
+	                              "size", reply->size, "space", reply->space, "region", reply->region, "at", reply->at, "fallback", reply->fallback);
+
+	if (reply->covered)
+		json_object_set_new(shot, "covered", json_boolean(strcmp(reply->covered, "true") == 0));
 
 	if (cli->json && strcmp(file, "-") != 0) {
 		show_json(shot);
 	} else if (strcmp(file, "-") != 0) {
 		fprintf(stderr, "%s  %zu bytes  ", file, reply->body_len);
-		show_value(stderr, json_object_get(shot, "space"), 0);
+		show_value(stderr, json_object_get(shot, "size"), 0);
+		if (reply->region)
+			fprintf(stderr, "  at %s of %s%s", reply->region, reply->space ? reply->space : "the screen", json_is_true(json_object_get(shot, "covered")) ? ", partly covered" : "");
 		fputs("  ", stderr);
 		show_value(stderr, json_object_get(shot, "at"), 0);
 		fputc('\n', stderr);

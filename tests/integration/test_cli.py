@@ -150,6 +150,7 @@ def test_shot_of_another_kind(cli, session, tmp_path):
     """What the picture is to be like is the server's to check; what had to become less says so."""
     cli.run("shot", session.id, "--format", "jpeg", "--quality", "50", cwd=tmp_path)
     assert (tmp_path / f"{session.id}.jpeg").read_bytes().startswith(b"\xff\xd8")
+    assert b"  30x40  at 10,20,30,40 of 1280x800  frame=" in cli.run("shot", session.id, "--region", "10,20,30,40", "-o", tmp_path / "part.png").stderr
     raw = cli.run("shot", session.id, "--format", "raw", "--region", "10,20,30,40", "--no-cursor", "-o", "-").stdout
     assert raw == b"\x4a\x5f\x73" * (30 * 40)
     assert len(cli.run("shot", session.id, "--format", "raw", "--space", "640x400", "-o", "-").stdout) == 640 * 400 * 3
@@ -161,6 +162,21 @@ def test_shot_of_another_kind(cli, session, tmp_path):
         # No file for what is refused: a format that is none is no name of one, either.
         assert pointer in cli.run("shot", session.id, "-o", tmp_path / "no.png", *wrong, status=REFUSED).stderr
     assert not (tmp_path / "no.png").exists()
+
+
+def test_shot_of_a_window(cli, session, tmp_path):
+    """It says how large the picture is and where on the screen that is, for a click on what is seen in it."""
+    session.do("launch", app="terminal")
+    window = session.windows()[0]
+    number = str(window["id"])
+    told = cli.json("shot", session.id, "--window", number, "-o", tmp_path / "a.png")
+    frame = window["frame"]
+    assert (told["size"], told["covered"]) == (f"{frame['width']}x{frame['height']}", False)
+    assert told["region"] == f"{frame['x']},{frame['y']},{frame['width']},{frame['height']}"
+    people = cli.run("shot", session.id, "--window", number, "-o", tmp_path / "a.png").stderr.decode()
+    assert f"  {told['size']}  at {told['region']} of 1280x800  frame=" in people
+    session.do("close_window", window=window["id"], force=True)
+    assert b"no_window" in cli.run("shot", session.id, "--window", number, "-o", tmp_path / "b.png", status=REFUSED).stderr
 
 
 def test_shot_does_not_write_to_a_terminal(cli, session):
