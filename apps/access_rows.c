@@ -35,9 +35,22 @@ static void add_word(json_t *list, bool condition, const char *word)
 		json_array_append_new(list, json_string(word));
 }
 
+/* Roles of what is pressed, also where it cannot have the focus: browsers' own buttons, menu items. */
+static const char *const CONTROLS[] = {
+	"push button", "toggle button", "check box", "radio button", "menu", "menu item", "check menu item", "radio menu item", "link", "page tab",
+};
+
+static bool is_control(const struct access_item *item)
+{
+	for (size_t i = 0; i < ARRAY_LEN(CONTROLS); i++)
+		if (strcmp(item->role, CONTROLS[i]) == 0)
+			return true;
+	return has(item, STATE_FOCUSABLE);
+}
+
 static json_t *states_of(const struct access_item *item, struct space native)
 {
-	bool takes = item->actions[0] || item->editable || has(item, STATE_FOCUSABLE);
+	bool takes = item->actions[0] || item->editable || is_control(item);
 	bool outside = item->width > 0 && (item->x + item->width <= 0 || item->y + item->height <= 0 || item->x >= native.width_px ||
 	                                   item->y >= native.height_px);
 	json_t *list = json_array();
@@ -71,7 +84,7 @@ static void put_text(json_t *object, const char *name, const char *text)
 		json_object_set_new(object, name, json_string(text));
 }
 
-/* What has an action without a name but cannot have the focus is a frame or the like: nobody wants that. */
+/* What has an action without a name but is no control is a frame or the like: nobody wants that. */
 static json_t *actions_of(const struct access_item *item)
 {
 	json_t *list = lines_of(item->actions);
@@ -80,7 +93,7 @@ static json_t *actions_of(const struct access_item *item)
 		const char *name = json_string_value(json_array_get(list, i));
 
 		/* With a dot: what GTK 4 has for all of a window. */
-		if (strcmp(name, ACCESS_UNTOLD_ACTION) == 0 || strchr(name, '.') || (strcmp(name, ACCESS_DEFAULT_ACTION) == 0 && !has(item, STATE_FOCUSABLE)))
+		if (strcmp(name, ACCESS_UNTOLD_ACTION) == 0 || strchr(name, '.') || (strcmp(name, ACCESS_DEFAULT_ACTION) == 0 && !is_control(item)))
 			json_array_remove(list, i);
 	}
 	return list;

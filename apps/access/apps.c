@@ -267,4 +267,5 @@ void desk_item(struct desk *desk, const struct seen *seen, const struct access_t
 	}
 	(void)atspi_copy(out->role, LIMIT_NODE_ROLE_BYTES, atspi_role_name(seen->role));
 	(void)strcpy(out->name, seen->name);
+	atspi_trim(out->name);
 }

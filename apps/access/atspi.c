@@ -54,6 +54,16 @@ bool atspi_copy(char *out, size_t max, const char *text)
 	return kept == len;
 }
 
+void atspi_trim(char *name)
+{
+	size_t start = strspn(name, " \n\t\r"), len = strlen(name);
+
+	while (len > start && strchr(" \n\t\r", name[len - 1]))
+		len--;
+	memmove(name, name + start, len - start);
+	name[len - start] = '\0';
+}
+
 struct call *atspi_call(struct bus *bus, struct app *app, const struct ref *ref, const char *interface, const char *member)
 {
 	return bus_send(bus, &app->peer, bus_message(ref->name, ref->path, interface, member));

@@ -106,6 +106,9 @@ bool atspi_take_bool(struct call *call, int64_t deadline_ms, bool *out);
 /* A string, also in a variant: at most max bytes of it, cut between characters. *cut (may be NULL) says that there was more. */
 bool atspi_take_text(struct call *call, int64_t deadline_ms, char *out, size_t max, bool *cut);
 
+/* Takes the blanks from both ends of a name: GTK 3 has some in each menu item's, in place of its keys. */
+void atspi_trim(char *name);
+
 /* Copies at most max bytes of valid UTF-8, cut between characters. True: all of it. */
 bool atspi_copy(char *out, size_t max, const char *text);
 

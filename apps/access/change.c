@@ -192,10 +192,14 @@ static bool select_child(struct desk *desk, const struct seen *seen, const char 
 			break;
 		holder = child;
 	}
-	for (int32_t i = 0; i < (int32_t)n; i++)
-		if (atspi_see(&desk->a11y, seen->app, &list[i], deadline_ms, &child) && strcmp(child.name, value) == 0)
+	for (int32_t i = 0; i < (int32_t)n; i++) {
+		if (!atspi_see(&desk->a11y, seen->app, &list[i], deadline_ms, &child))
+			continue;
+		atspi_trim(child.name); /* as the tree tells it */
+		if (strcmp(child.name, value) == 0)
 			return atspi_take_bool(atspi_call_ints(&desk->a11y, seen->app, &seen->ref, ATSPI_SELECTION, "SelectChild", 1, &i), deadline_ms,
 			                       &done) && done;
+	}
 	return false;
 }
 

@@ -178,6 +178,17 @@ def test_set_text(make_session):
         session.do("set_node", node=text, value="x" * 16385)
 
 
+def test_menus_and_tool_bars(make_session, firefox):
+    """Names are as one reads them (GTK ends those of menu items with blanks), and what cannot be pressed now says so; what can, says by what."""
+    session = make_session("minimal", apps=["editor"])
+    session.do("press_node", node=node(session, "menu", "File")["id"])
+    told = until(lambda: (now := {each.get("name", "").strip(): each for each in nodes(session, "menu item")}).keys() >= {"Save As...", "Detach Tab"} and now)
+    assert not [each for each in told.values() if each["name"] != each["name"].strip()]
+    assert ("actions" in told["Save As..."], "disabled" in told["Save As..."].get("states", [])) == (True, False)
+    assert ("actions" in told["Detach Tab"], "disabled" in told["Detach Tab"].get("states", [])) == (False, True)
+    assert node(firefox, "push button", "Reload")["actions"] == ["default"]
+
+
 def test_what_is_refused(firefox):
     password = node(firefox, "password text", "Password")["id"]
     assert "password field" in failure(firefox, "set_node", node=password, value="x")["detail"]
