@@ -77,7 +77,7 @@ int access_aim(struct apps *apps, xcb_window_t window, struct access_target *out
 	if (windows_describe(apps->x, &window, 1, &found, e) < 0)
 		return -1;
 	if (found.list[0].gone)
-		rc = err_set(e, ERR_NOT_FOUND, "/window", "there is no window %u (any more)", window);
+		rc = err_set(e, ERR_NO_WINDOW, "/window", "there is no window %u (any more); the action windows lists those that there are", window);
 	else
 		fill(apps, &found.list[0], out);
 	windows_finish(&found);

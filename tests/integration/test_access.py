@@ -198,7 +198,8 @@ def test_what_is_refused(firefox):
     assert (unknown["code"], unknown["pointer"]) == ("not_found", "/actions/0/node")
     button = node(firefox, "push button", "Go")["id"]
     assert "it has: default" in failure(firefox, "press_node", node=button, name="explode")["detail"]
-    assert failure(firefox, "tree", window=4294967295)["code"] == "not_found"
+    missing = failure(firefox, "tree", window=4294967295)
+    assert (missing["code"], missing["pointer"]) == ("no_window", "/actions/0/window")
     for fields in ({"max_nodes": 0}, {"max_nodes": 5001}, {"timeout_ms": 0}, {"window": "x"}):
         with pytest.raises(Refused):
             firefox.act({"action": "tree", **fields})
