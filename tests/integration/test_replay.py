@@ -520,7 +520,7 @@ END"""
 
 def test_a_form_in_firefox(cli, tmp_path, make_session):
     """With a caret and the panel's clock; the report opens from a file, shows both pictures and runs nothing that was recorded."""
-    folder = record(cli, tmp_path, {"spec": {"image": "desktop", "env": {"ONE": "Save", "TWO": "Quit"}}, "steps": [
+    folder = record(cli, tmp_path, {"spec": {"image": "desktop", "env": {"ONE": "Save", "TWO": "Quit"}, "record": {"text": "always"}}, "steps": [
         {"actions": [{"action": "exec", "argv": ["sh", "-c", PAGE]}, {"action": "launch", "app": "firefox", "args": ["page.html"]},
                      {"action": "wait_window", "title": "Form", "timeout_ms": 60000}], "observe": {"quiet_ms": 1500, "timeout_ms": 60000}},
         {"actions": [{"action": "click", "x": 200, "y": 200}, {"action": "type", "text": "Ada<script>document.title=1</script>"}],

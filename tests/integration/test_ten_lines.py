@@ -46,8 +46,9 @@ def test_program(name, server, tmp_path):
         assert model.pictures()[-1].size == (1280, 800)
     assert (made["state"], made["image"]) == ("ended", "desktop")
     lines = journal(server, made["id"])
-    typed = "".join(line["action"]["text"] for line in lines if line["event"] == "intent" and line["action"]["action"] == "type")
-    assert typed.startswith(PAGE.strip())
+    texts = [line["action"]["text"] for line in lines if line["event"] == "intent" and line["action"]["action"] == "type"]
+    # A browser on a busy machine may not say in time what field it goes into: then the journal has the length alone.
+    assert texts and all(text in (PAGE, PAGE.strip()) if isinstance(text, str) else text["bytes"] in (len(PAGE), len(PAGE.strip())) for text in texts)
     assert all(line["ok"] for line in lines if line["event"] == "result")
 
 
