@@ -29,6 +29,16 @@ static const char *const ACCESSIBLE[] = {"GNOME_ACCESSIBILITY", "ACCESSIBILITY_E
 static const struct {
 	const char *name, *value;
 } INACCESSIBLE[] = {{"NO_AT_BRIDGE", "1"}, {"GTK_A11Y", "none"}, {"GNOME_ACCESSIBILITY", "0"}};
+/* The display knows a trusted program by its gid; what it is told by settings and caches is its own. */
+static const struct {
+	const char *name, *value;
+} TRUSTED[] = {
+	{"XAUTHORITY", "/dev/null"},
+	{"HOME", INIT_TRUSTED_FOLDER},
+	{"XDG_CACHE_HOME", INIT_TRUSTED_FOLDER "/.cache"},
+	{"XDG_CONFIG_HOME", INIT_TRUSTED_FOLDER "/.config"},
+	{"XDG_DATA_HOME", INIT_TRUSTED_FOLDER "/.local/share"},
+};
 #define ACCESS_BUS "AT_SPI_BUS_ADDRESS"
 
 /* Where the variable is; behind the last one if it is not there. */
@@ -127,7 +137,8 @@ int environment_extend(struct environment *out, const struct environment *base, 
 void environment_trust(struct environment *out, const struct environment *base)
 {
 	*out = copy(base);
-	put(out, "XAUTHORITY", INIT_TRUSTED_AUTHORITY);
+	for (size_t i = 0; i < ARRAY_LEN(TRUSTED); i++)
+		put(out, TRUSTED[i].name, TRUSTED[i].value);
 }
 
 void environment_finish(struct environment *environment)

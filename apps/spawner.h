@@ -22,7 +22,7 @@ struct spawner_ops {
 /* What to start. */
 struct spawn {
 	enum init_group group;
-	bool trusted;                   /* of INIT_GROUP_APPS: it reads INIT_TRUSTED_AUTHORITY, argv[0] is absolute */
+	bool trusted;                   /* of INIT_GROUP_APPS: it has INIT_TRUSTED_GID, argv[0] is absolute */
 	char *const *runs;              /* what a trusted one executes beside itself; ends in NULL, or NULL */
 	const char *folder;
 	char *const *argv, *const *env; /* each ends in NULL */

@@ -4,9 +4,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <linux/close_range.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -84,6 +86,19 @@ static void set_signals(void)
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
+/* The gid of trusted programs, and then none of what init may: no capability at all. */
+static int set_rights(unsigned int flags)
+{
+	struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+	const struct __user_cap_data_struct none[2] = {{0}, {0}};
+
+	if ((flags & INIT_TRUSTED) && setresgid(INIT_TRUSTED_GID, INIT_TRUSTED_GID, INIT_TRUSTED_GID) < 0)
+		return -1;
+	if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) < 0)
+		return -1;
+	return (int)syscall(SYS_capset, &head, none);
+}
+
 static void become(const struct request *request, const int *pipes, const struct child_groups *groups, const struct domains *domains,
                    int fault) __attribute__((noreturn));
 static void become(const struct request *request, const int *pipes, const struct child_groups *groups, const struct domains *domains,
@@ -95,6 +110,8 @@ static void become(const struct request *request, const int *pipes, const struct
 	(void)umask(022);
 	if (chdir(request->folder) < 0)
 		give_up(fault, INIT_STEP_FOLDER);
+	if (set_rights(request->flags) < 0)
+		give_up(fault, INIT_STEP_PROCESS);
 	if (domain_enter(domains, request->flags & INIT_TRUSTED ? request->argv[0] : NULL, request->runs) < 0)
 		give_up(fault, INIT_STEP_PROCESS);
 	environ = request->env; /* execvp looks for PATH there */

@@ -15,7 +15,7 @@
 #include "apps/init/proto.h"
 #include "session/base/util.h"
 
-/* Reading is what the cookie asks for. Renaming between folders is refused by any domain that does not name it. */
+/* Reading is what the home of trusted programs asks for. Renaming between folders is refused by any domain that does not name it. */
 #define PLACE_RIGHTS (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_REFER)
 
 /* The kernel opens it for each program. */
@@ -84,7 +84,7 @@ static int allow_path(int ruleset, const char *path, uint64_t rights)
 
 static int allow_trusted(int ruleset, const char *program, char *const *runs)
 {
-	if (allow_path(ruleset, INIT_TRUSTED_FOLDER, LANDLOCK_ACCESS_FS_READ_FILE) < 0 && errno != ENOENT)
+	if (allow_path(ruleset, INIT_TRUSTED_FOLDER, PLACE_RIGHTS) < 0 && errno != ENOENT)
 		return -1;
 	for (; *runs; runs++)
 		if (allow_path(ruleset, *runs, LANDLOCK_ACCESS_FS_EXECUTE) < 0 && errno != ENOENT)

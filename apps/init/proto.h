@@ -41,7 +41,7 @@ enum init_flag {
 	INIT_PIPE_STDIN = 1 << 0,
 	INIT_PIPE_STDOUT = 1 << 1,
 	INIT_PIPE_STDERR = 1 << 2,
-	INIT_TRUSTED = 1 << 3, /* of INIT_GROUP_APPS only: its domain reads INIT_TRUSTED_FOLDER, and executes only what it names */
+	INIT_TRUSTED = 1 << 3, /* of INIT_GROUP_APPS only: has INIT_TRUSTED_GID, and executes only what it names */
 };
 
 #define INIT_PIPES (INIT_PIPE_STDIN | INIT_PIPE_STDOUT | INIT_PIPE_STDERR)
@@ -49,10 +49,14 @@ enum init_flag {
 /* The least Landlock that gives domains; with less, a session has none. Older ones refuse each renaming between folders. */
 #define INIT_LANDLOCK_ABI 2
 
-/* The X authority of every program, made empty by the warden for init to fill, and that of trusted programs, made by the warden. */
+/* The X authority of every program, made empty by the warden for init to fill. */
 #define INIT_AUTHORITY_FILE "/run/glovebox/xauth"
+
+/* By this gid the kernel tells the X server a trusted program, which so needs no authority: nothing that it could be made to give away. */
+#define INIT_TRUSTED_GID 1001
+
+/* The home of trusted programs, which they alone read and write. */
 #define INIT_TRUSTED_FOLDER "/run/glovebox/trusted"
-#define INIT_TRUSTED_AUTHORITY INIT_TRUSTED_FOLDER "/xauth"
 
 /* Followed by n_argv + n_env + n_runs + 1 NUL-terminated strings: the working directory, argv, environment ("NAME=value"), and of a trusted
  * program the other programs and folders of programs that it may execute. argv[0] is looked up in PATH of that environment. At most

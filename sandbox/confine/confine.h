@@ -79,6 +79,12 @@ int confine_load_compiled(int fd, struct err *e);
 /* Gives up every capability for good: bounding set (with CAP_SETPCAP), ambient set, inheritable, permitted and effective. */
 int confine_drop_caps(struct err *e);
 
+/* Lets a capability live on over exec. Before the securebits are locked, and while it and CAP_SETPCAP are there. */
+int confine_raise_ambient(int cap, struct err *e);
+
+/* As confine_drop_caps, but for one that has been raised. */
+int confine_drop_caps_but(int cap, struct err *e);
+
 /* The version of the kernel's Landlock, or -1 where there is none. */
 int confine_landlock_abi(void);
 

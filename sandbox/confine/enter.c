@@ -70,6 +70,32 @@ int confine_drop_caps(struct err *e)
 	return 0;
 }
 
+int confine_raise_ambient(int cap, struct err *e)
+{
+	struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct caps[2];
+
+	if (syscall(SYS_capget, &head, caps) < 0)
+		return err_sys(e, "capget");
+	caps[cap / 32].inheritable |= 1U << (cap % 32);
+	if (syscall(SYS_capset, &head, caps) < 0 || prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, cap, 0, 0) < 0)
+		return err_sys(e, "raising capability %d", cap);
+	return 0;
+}
+
+int confine_drop_caps_but(int cap, struct err *e)
+{
+	struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct caps[2] = {{0}, {0}};
+	uint32_t bit = 1U << (cap % 32);
+
+	if (drop_bounding_set(e) < 0)
+		return -1;
+	caps[cap / 32] = (struct __user_cap_data_struct){.effective = bit, .permitted = bit, .inheritable = bit};
+	/* The ambient set is never more than these. */
+	return syscall(SYS_capset, &head, caps) < 0 ? err_sys(e, "dropping the capabilities") : 0;
+}
+
 static int read_uid(uid_t *uid, struct err *e)
 {
 	const char *text = getenv("GLOVEBOX_UID");

@@ -27,6 +27,7 @@
 
 #define HOSTNAME "glovebox"
 #define INSIDE_UID 1000
+#define INSIDE_TRUSTED 1001 /* INIT_TRUSTED_GID */
 
 /* A core limit of 1 stops pipe handlers too, 0 does not. */
 static const struct rights_limit LIMITS[] = {
@@ -104,9 +105,12 @@ static int drop_rights(struct err *e)
 	static const unsigned long bits = SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP | SECBIT_NO_SETUID_FIXUP_LOCKED |
 	                                  SECBIT_KEEP_CAPS_LOCKED | SECBIT_NO_CAP_AMBIENT_RAISE | SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED;
 
+	/* init gives the gid of trusted programs to some of its children: there is no other in its namespace, and no way to add groups. */
+	if (confine_raise_ambient(CAP_SETGID, e) < 0)
+		return -1;
 	if (prctl(PR_SET_SECUREBITS, bits, 0, 0, 0) < 0)
 		return err_sys(e, "locking the securebits");
-	if (confine_drop_caps(e) < 0)
+	if (confine_drop_caps_but(CAP_SETGID, e) < 0)
 		return -1;
 	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ? err_sys(e, "no_new_privs") : 0;
 }
@@ -151,11 +155,12 @@ int apps_jail_attend(void *arg, struct child_birth *birth, struct err *e)
 	static const char *const options[] = {"subset=pid", NULL};
 	const struct apps_jail *jail = arg;
 	auto_fd proc = -1;
-	char map[64];
+	char uids[64], gids[64];
 
-	(void)snprintf(map, sizeof(map), "%d %u 1\n", INSIDE_UID, jail->uid);
+	(void)snprintf(uids, sizeof(uids), "%d %u 1\n", INSIDE_UID, jail->uid);
+	(void)snprintf(gids, sizeof(gids), "%d %u 1\n%d %u 1\n", INSIDE_UID, jail->uid, INSIDE_TRUSTED, jail->trusted);
 	if (mounts_new("proc", "proc", options, MOUNTS_DATA, &proc, e) < 0 || write_map(proc, birth->pid_inside, "setgroups", "deny", e) < 0 ||
-	    write_map(proc, birth->pid_inside, "uid_map", map, e) < 0 || write_map(proc, birth->pid_inside, "gid_map", map, e) < 0 ||
+	    write_map(proc, birth->pid_inside, "uid_map", uids, e) < 0 || write_map(proc, birth->pid_inside, "gid_map", gids, e) < 0 ||
 	    mounts_restrict(proc, MOUNT_ATTR_RDONLY, e) < 0)
 		return -1;
 	birth->fd = steal_fd(&proc);

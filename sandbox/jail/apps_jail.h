@@ -19,7 +19,7 @@ struct apps_jail {
 	const char *x11;        /* the folder of the session's X socket */
 	const char *bin;        /* the folder with glovebox-launch, or NULL */
 	uid_t uid;              /* on the host; 1000 inside */
-	const uint8_t *cookie;  /* 16 bytes: what trusted programs connect to the display with */
+	gid_t trusted;          /* on the host; 1001 inside: init may give it to a program */
 	uint32_t disk_mb;       /* all that can be written */
 	uint32_t shm_mb;        /* /dev/shm */
 	int deny_filter;        /* the compiled table app_deny: one of the plan's tools */

@@ -13,7 +13,6 @@
 
 #include "sandbox/jail/buses.h"
 #include "sandbox/jail/mounts.h"
-#include "session/base/xauth.h"
 #include "session/base/util.h"
 
 #define SAFE (MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV)
@@ -41,7 +40,6 @@ static const struct store {
 	{"run/user/1000", 0700, true, NULL},
 	{"run/glovebox", 0755, false, NULL},
 	{"run/glovebox/bin", 0755, false, NULL},
-	{"run/glovebox/trusted", 0755, false, NULL},
 	{"run/glovebox/bus", 0755, false, NULL},
 	{"run/glovebox/bus/services", 0755, false, NULL},
 };
@@ -183,19 +181,36 @@ static int add_proc_and_sys(int store, int root, struct err *e)
 	return mounts_tmpfs("sys", no_files, MOUNT_ATTR_RDONLY | MOUNTS_DATA, root, "sys", e);
 }
 
+/*
+ * Where trusted programs keep their settings and profiles. What these say is executed (modules of GTK, of NSS), so no other program of the
+ * user may write there: it is root's, for the group of the trusted. What they download is for all.
+ */
+static int add_trusted_home(const struct apps_jail *jail, int store, struct err *e)
+{
+	static const char *const folders[] = {"run/glovebox/trusted", "run/glovebox/trusted/.config"};
+	static const char places[] = "XDG_DESKTOP_DIR=\"/home/user\"\nXDG_DOCUMENTS_DIR=\"/home/user\"\nXDG_DOWNLOAD_DIR=\"/home/user/Downloads\"\n";
+
+	for (size_t i = 0; i < ARRAY_LEN(folders); i++) {
+		if (mounts_make_dir(store, folders[i], 0770, 0, e) < 0)
+			return -1;
+		if (fchownat(store, folders[i], 0, jail->trusted, AT_SYMLINK_NOFOLLOW) < 0)
+			return err_sys(e, "giving /%s away", folders[i]);
+	}
+	return mounts_make_file(store, "run/glovebox/trusted/.config/user-dirs.dirs", 0444, 0, places, strlen(places), e);
+}
+
 /* What belongs to one session lies under /run and is made anew each time. */
 static int add_identity(const struct apps_jail *jail, int store, int root, struct err *e)
 {
-	uint8_t random[16], authority[XAUTH_SIZE];
+	uint8_t random[16];
 	char id[2 * sizeof(random) + 2];
 
 	util_random(random, sizeof(random));
 	util_hex(id, random, sizeof(random));
 	strcat(id, "\n");
-	xauth_entry(authority, jail->cookie);
-	/* init fills the first once the display has made a cookie for untrusted programs; the second is what Landlock keeps from them. */
+	/* init fills it once the display has made a cookie for untrusted programs; trusted ones need none. */
 	if (mounts_make_file(store, "run/glovebox/xauth", 0600, jail->uid, "", 0, e) < 0 ||
-	    mounts_make_file(store, "run/glovebox/trusted/xauth", 0444, 0, authority, sizeof(authority), e) < 0 ||
+	    add_trusted_home(jail, store, e) < 0 ||
 	    mounts_make_file(store, "run/glovebox/machine-id", 0444, 0, id, strlen(id), e) < 0 || mounts_make_dir(root, "etc", 0755, 0, e) < 0)
 		return -1;
 	if (faccessat(root, "etc/machine-id", F_OK, AT_SYMLINK_NOFOLLOW) < 0 && mounts_make_file(root, "etc/machine-id", 0444, 0, "", 0, e) < 0)

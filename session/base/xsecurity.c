@@ -2,6 +2,7 @@
 /* SecurityGenerateAuthorization, as "Security Extension Specification" (X.Org, version 7.1) says, part 4. */
 #include "session/base/xsecurity.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <sys/param.h>
 #include <xcb/xcbext.h>
@@ -59,4 +60,26 @@ int xsecurity_untrusted_cookie(struct xconn *x, uint8_t cookie[XSECURITY_COOKIE_
 		return err_set(e, ERR_UNSUPPORTED, NULL, "the display made a cookie of %u bytes", reply->data_len);
 	memcpy(cookie, reply->data, XSECURITY_COOKIE_LEN);
 	return 0;
+}
+
+/* Family and form of the address: "Server Interpreted" addresses of the X protocol (X11R6.7, part 3), with a number in the place of a name. */
+int xsecurity_trust_group(struct xconn *x, uint32_t gid, struct err *e)
+{
+	static const char TYPE[] = "localgroup";
+	uint8_t address[sizeof(TYPE) + 16];
+	auto_free xcb_list_hosts_reply_t *hosts = NULL;
+	int n;
+
+	if (x->lost)
+		return err_set(e, ERR_GONE, NULL, "the display of this session is gone");
+	memcpy(address, TYPE, sizeof(TYPE));
+	n = snprintf((char *)address + sizeof(TYPE), sizeof(address) - sizeof(TYPE), "#%u", gid);
+	xcb_change_hosts(x->xcb, XCB_HOST_MODE_INSERT, XCB_FAMILY_SERVER_INTERPRETED, (uint16_t)(sizeof(TYPE) + (size_t)n), address);
+	if (xconn_reply(x, xcb_list_hosts(x->xcb).sequence, (void **)&hosts, e) < 0)
+		return -1;
+	for (xcb_host_iterator_t it = xcb_list_hosts_hosts_iterator(hosts); it.rem > 0; xcb_host_next(&it))
+		if (it.data->family == XCB_FAMILY_SERVER_INTERPRETED && it.data->address_len == sizeof(TYPE) + (size_t)n &&
+		    memcmp(xcb_host_address(it.data), address, it.data->address_len) == 0)
+			return 0;
+	return err_set(e, ERR_UNSUPPORTED, NULL, "the display takes no group for trusted");
 }

@@ -18,4 +18,10 @@ extern xcb_extension_t xsecurity_extension;
  */
 int xsecurity_untrusted_cookie(struct xconn *x, uint8_t cookie[XSECURITY_COOKIE_LEN], struct err *e);
 
+/*
+ * Lets every process with this gid (as the server's user namespace numbers it) connect without a cookie, as a trusted client. The kernel tells
+ * the server the gid, so no program can lose it to another, as it could a file. Errors and coroutine as above.
+ */
+int xsecurity_trust_group(struct xconn *x, uint32_t gid, struct err *e);
+
 #endif

@@ -51,6 +51,7 @@ static int start(struct ends *ends, const struct stage_label *label, struct err 
 	ends->has_cookie = true;
 	ends->maximum = (struct space){label->width_px, label->height_px};
 	ends->apps_pid = label->apps_pid;
+	ends->trusted = label->trusted;
 	return 0;
 }
 

@@ -15,6 +15,7 @@ struct ends {
 	bool has_cookie;
 	struct space maximum; /* of the display: the size that its X server started with */
 	int apps_pid;
+	uint32_t trusted;     /* the gid whose processes the display shall take for trusted clients; 0: none */
 	int init_fd, proc_fd, journal_fd, session_json_fd, pictures_fd; /* -1 once somebody has taken them */
 	int freeze_fd, frozen_fd; /* the switch that freezes the app jail, and where it says that it stands still; -1 where there is none */
 };

@@ -237,6 +237,8 @@ static void on_untrusted_lost(void *arg)
 /* Both connections are there before any app is. */
 static int open_untrusted(struct stage *stage, struct err *e)
 {
+	if (stage->ends.trusted != 0 && xsecurity_trust_group(&stage->x, stage->ends.trusted, e) < 0)
+		return -1;
 	if (xsecurity_untrusted_cookie(&stage->x, stage->untrusted_cookie, e) < 0)
 		return -1;
 	return xconn_open_untrusted(&stage->x_untrusted, stage->loop, stage->ends.display, stage->untrusted_cookie, on_untrusted_lost, stage, e);

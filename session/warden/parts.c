@@ -182,7 +182,8 @@ int parts_start_apps(struct session *session, const struct child_ops *ops, struc
 	char image[700], x11[600], bin[600], name[] = "glovebox-init", path[] = "PATH=/usr/local/bin:/usr/bin:/bin";
 	struct apps_jail jail = {.place = warden->build, .image_root = image, .x11 = x11_path(session, x11, sizeof(x11)),
 	                         .bin = warden->has_tools ? state_path(&warden->state, bin, sizeof(bin), "share/bin", "") : NULL,
-	                         .uid = warden_uid(warden, session->slot, SLOT_APPS), .cookie = session->cookie,
+	                         .uid = warden_uid(warden, session->slot, SLOT_APPS),
+	                         .trusted = warden_uid(warden, session->slot, SLOT_TRUSTED),
 	                         .disk_mb = session->spec.disk_mb, .shm_mb = session->spec.memory_mb / 4,
 	                         .deny_filter = warden->filters[FILTER_APP_DENY], .base_group = -1};
 	auto_fd link = -1;
@@ -266,7 +267,7 @@ static int hand_switches(struct session *session, struct err *e)
 int parts_hand_over(struct session *session, struct err *e)
 {
 	struct stage_label start = {.kind = STAGE_START, .width_px = session->spec.width_px, .height_px = session->spec.height_px,
-	                            .apps_pid = session->apps_pid};
+	                            .apps_pid = session->apps_pid, .trusted = warden_uid(session->warden, session->slot, SLOT_TRUSTED)};
 
 	if (hand(session, STAGE_INIT, "", &session->init, e) < 0 || hand(session, STAGE_JOURNAL, "", &session->files[STATE_JOURNAL], e) < 0 ||
 	    hand(session, STAGE_SESSION_JSON, "", &session->files[STATE_SESSION_JSON], e) < 0 ||

@@ -117,9 +117,9 @@ static bool look_apparmor(struct probe_host *host, unsigned long arg, char *valu
 /* The root of an app jail over an image of this host, or over an empty folder where there is none. */
 static bool look_root(struct probe_host *host, unsigned long arg, char *value, size_t size)
 {
-	static const uint8_t cookie[16] = {0};
 	char pattern[PATH_MAX], lower[PATH_MAX], place[128], x11[128], var[128];
-	struct apps_jail jail = {.place = place, .x11 = x11, .uid = host->ceilings.uid_base, .cookie = cookie, .disk_mb = 64, .shm_mb = 16};
+	struct apps_jail jail = {.place = place, .x11 = x11, .uid = host->ceilings.uid_base, .trusted = host->ceilings.uid_base + 1,
+	                         .disk_mb = 64, .shm_mb = 16};
 	glob_t images = {0};
 	struct err e = {0};
 

@@ -153,6 +153,7 @@ struct stage_label {
 	uint8_t cookie[COOKIE_LEN];        /* trusted MIT-MAGIC-COOKIE-1 of the display :0, socket /tmp/.X11-unix/X0 */
 	uint16_t width_px, height_px;
 	int32_t apps_pid;                  /* pid of the app jail's init in the session's pid namespace */
+	uint32_t trusted;                  /* the gid of the host that trusted apps have */
 };
 
 #endif

@@ -47,7 +47,7 @@ struct warden {
 };
 
 /* The uids of a slot; slot 0 is the server's own (its first uid is the front's). */
-enum slot_uid { SLOT_APPS = 0, SLOT_FRONT = 0, SLOT_DISPLAY = 1, SLOT_STAGE = 2 };
+enum slot_uid { SLOT_APPS = 0, SLOT_FRONT = 0, SLOT_DISPLAY = 1, SLOT_STAGE = 2, SLOT_TRUSTED = 3 /* a gid: of trusted apps */ };
 
 static inline uid_t warden_uid(const struct warden *warden, unsigned slot, enum slot_uid which)
 {

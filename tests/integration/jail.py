@@ -5,7 +5,6 @@ import os
 import pathlib
 
 PF_EXITING = 0x4
-TRUSTED = "/run/glovebox/trusted/xauth"
 GROUPS = pathlib.Path("/sys/fs/cgroup")
 
 
@@ -38,10 +37,9 @@ def part(mark, program):
     return pid
 
 
-def leak_trusted(session, program):
-    """The X authority of a trusted program, which only a fault could give to an agent, as a file of the session: XAUTHORITY=leaked."""
-    pid = min(pid for pid, name in processes(session.id).items() if name == program)
-    cookie = pathlib.Path(f"/proc/{pid}/root{TRUSTED}").read_bytes()
+def leak_cookie(session):
+    """The X authority of the display itself, which only a fault could give to an agent, as a file of the session: XAUTHORITY=leaked."""
+    cookie = pathlib.Path(f"/proc/{part(session.id, 'Xvfb')}/root/tmp/xauth").read_bytes()
     session.run("sh", "-c", "base64 -d >leaked", stdin=base64.b64encode(cookie).decode())
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # spy.pl try WINDOW: does to the display, and to a window of another program, what a hostile client would, and says of each attempt
 # "NAME refused" or "NAME done WHAT". spy.pl listen WINDOW: asks for the keys of the root, of the window and of all in it, says
-# "listening", and then each key that it gets, until its standard input ends. Speaks X11 itself, with the cookie of XAUTHORITY.
+# "listening", and then each key that it gets, until its standard input ends. Speaks X11 itself, with the cookie of XAUTHORITY; without one if that is empty.
 use strict;
 use warnings;
 use Socket;
@@ -12,8 +12,8 @@ my @EXTENSIONS = ('XTEST', 'RECORD', 'XInputExtension', 'XKEYBOARD', 'SECURITY',
 
 # The cookie is the last counted string of the one entry of the authority file.
 open(my $file, '<:raw', $ENV{XAUTHORITY}) or die "$ENV{XAUTHORITY}: $!";
-my $authority = do { local $/; <$file> };
-my ($address, $number, $name, $cookie) = unpack('x2 (n/a)4', $authority);
+my $authority = do { local $/; <$file> } // '';
+my ($address, $number, $name, $cookie) = $authority ? unpack('x2 (n/a)4', $authority) : ('') x 4;
 
 socket(my $x, PF_UNIX, SOCK_STREAM, 0) or die "socket: $!";
 connect($x, pack_sockaddr_un('/tmp/.X11-unix/X0')) or die "connect: $!";

@@ -11,7 +11,8 @@ from conftest import until
 from page import Page
 
 HERE = pathlib.Path(__file__).parent
-TRUSTED = jail.TRUSTED
+TRUSTED = "/run/glovebox/trusted"
+TRUSTED_GID = 1001
 CANARY = "correct horse battery staple"
 # What an untrusted client may do to a trusted one's window and to the display: nothing of what spy.pl tries.
 ATTEMPTS = {"extensions", "screen", "window_picture", "fake_keys", "held_keys", "grab_keyboard", "grab_pointer", "grab_key",
@@ -87,12 +88,12 @@ def test_keys_reach_no_listener(page):
     assert [session.run("cat", heard) for heard in ("heard", "heard2")] == ["listening\n"] * 2
 
 
-def test_with_the_trusted_cookie_it_could(make_session):
-    """The same program with that cookie, which only a fault could give to it: so the attempts are real."""
+def test_with_the_cookie_of_the_display_it_could(make_session):
+    """The same program with that cookie, which is in no jail of programs: so the attempts are real."""
     page = Page(make_session("desktop"), "firefox")
     session, window = page.session, window_of(page.session, "firefox")["id"]
     put_spy(session)
-    jail.leak_trusted(session, "firefox-esr")
+    jail.leak_cookie(session)
     session.run("sh", "-c", f"mkfifo stop; sleep 1000 >stop & XAUTHORITY=leaked perl spy.pl listen {window} <stop >heard 2>&1 &")
     until(lambda: session.run("cat", "heard") == "listening\n")
     session.do("type", text=CANARY)
@@ -103,11 +104,12 @@ def test_with_the_trusted_cookie_it_could(make_session):
 
 
 def test_files_of_the_trusted_are_closed(page):
-    """The cookie, and what /proc shows of the browser and its children, to a command and to a shell in a terminal."""
+    """Their home, and what /proc shows of the browser and its children, to a command and to a shell in a terminal."""
     session = page.session
     pids = session.run("sh", "-c", "pgrep -f 'firefox|chromium' | grep -vx $$").split()
     assert page.window["pid"] in map(int, pids) and len(pids) > 2
-    names = [TRUSTED, *(f"/proc/{pid}/{name}" for pid in pids for name in ("mem", "environ", "maps", "auxv", "stack", "syscall"))]
+    places = f"{TRUSTED}/.config/user-dirs.dirs"
+    names = [places, *(f"/proc/{pid}/{name}" for pid in pids for name in ("mem", "environ", "maps", "auxv", "stack", "syscall"))]
     command = f"for f in {' '.join(names)}; do head -c 1 $f >/dev/null 2>&1 && echo $f; done"
     looks = f"for p in {' '.join(pids)}; do readlink /proc/$p/root /proc/$p/cwd /proc/$p/exe /proc/$p/fd/*; done 2>/dev/null"
     for read in (lambda line: session.exec("sh", "-c", line)["stdout"], lambda line: type_in_terminal(session, f"sh -c '{line}'")):
@@ -115,9 +117,10 @@ def test_files_of_the_trusted_are_closed(page):
         assert read(command) == ""
         session.run("rm", "-f", "out")
         assert read(looks) == ""
-    for trick in (f"cp {TRUSTED} x", f"mv {TRUSTED} x", f"ln {TRUSTED} /run/user/1000/x", f"ln -s {TRUSTED} x && cat x", f"cat /proc/self/root{TRUSTED}",
-                  f"chmod 777 {TRUSTED}", f"echo x >{TRUSTED}", f"rm -f {TRUSTED}", "mv /run/glovebox/trusted /run/glovebox/x",
-                  f"unshare -Ur cat {TRUSTED}", f"XAUTHORITY={TRUSTED} xterm -e true"):
+    for trick in (f"cp {places} x", f"mv {TRUSTED} x", f"ln {places} /run/user/1000/x", f"ln -s {TRUSTED} y && ls y/", f"cat /proc/self/root{places}",
+                  f"chmod 777 {TRUSTED}", f"chgrp 1000 {TRUSTED}", f"echo x >{TRUSTED}/x", f"rm -rf {TRUSTED}", f"mv {TRUSTED} /run/glovebox/x",
+                  f"unshare -Ur cat {places}", f"ls {TRUSTED}/", "XAUTHORITY=/dev/null xterm -e true",
+                  f"perl -e '$) = $( = {TRUSTED_GID}; exit($) != {TRUSTED_GID})'"):
         assert session.exec("sh", "-c", trick)["exit_code"] != 0, trick
     assert is_unharmed(page, CANARY)
 
@@ -128,20 +131,51 @@ def test_the_launcher_gives_no_trust(make_session):
     session.run("/run/glovebox/bin/glovebox-launch", "firefox")
     pid = window_of(session, "firefox")["pid"]
     assert session.exec("cat", f"/proc/{pid}/environ")["exit_code"] != 0
-    assert session.exec("cat", TRUSTED)["exit_code"] != 0
+    assert session.exec("ls", f"{TRUSTED}/")["exit_code"] != 0
+
+
+def test_what_a_browser_opens_gives_no_trust(page):
+    """It reads files for whoever asks it to, and lays what it cannot show where all may read it: none of them lets another program in."""
+    session = page.session
+    for name in ("xauth", "trusted/xauth"):
+        session.do("launch", app=page.app, args=[f"file:///run/glovebox/{name}"])
+        session.do("wait_settled", quiet_ms=500)
+    found = session.run("find", "/home/user", "-newer", "spy.pl", "-type", "f", "-size", "-1024c").split()
+    for name in ("/dev/null", *found):
+        said = session.exec("env", f"XAUTHORITY={name}", "perl", "spy.pl", "try", str(page.window["id"]))
+        assert {attempt: what for attempt, what in read_attempts(said["stdout"]).items() if what} == {}, name
+
+
+def test_settings_of_others_are_not_the_browsers(make_session):
+    """Modules that settings of the user name would be executed with the rights of the browser: it does not read these."""
+    session = make_session("desktop")
+    session.run("sh", "-c", "mkdir -p .config/gtk-3.0 .pki/nssdb .mozilla; echo >module.so; echo 'library=/home/user/module.so' >.pki/nssdb/pkcs11.txt\n"
+                            "printf '[Settings]\\ngtk-modules=/home/user/module.so\\n' >.config/gtk-3.0/settings.ini")
+    read_at = ("stat", "-c", "%n %x", "module.so", ".config/gtk-3.0/settings.ini", ".pki/nssdb/pkcs11.txt")
+    before = session.run(*read_at)
+    for app in ("firefox", "chromium"):
+        session.do("launch", app=app)
+        assert session.run(*read_at) == before, app
+    assert {"firefox", "chromium"} <= {window["app"] for window in session.windows()}
+    for pid, program in jail.processes(session.id).items():
+        if program in ("firefox-esr", "chromium"):
+            assert re.search(rf"^Gid:(\t\d+)\1\1\1$", pathlib.Path(f"/proc/{pid}/status").read_text(), re.M), program
+    assert session.run("ls", "-A", "/home/user/.mozilla") == ""
+    session.run("cat", "module.so")
+    assert session.run(*read_at) != before
 
 
 def test_environments_tell_which_cookie(make_session):
-    """A browser's own sees the trusted file, everybody else's the other, and the cookie itself is in no environment."""
+    """A browser's own names none, everybody else's the untrusted one, and the display's own is in no environment."""
     session = make_session("desktop", apps=["firefox", "editor"])
-    cookie = pathlib.Path(f"/proc/{firefox_of(session)}/root{TRUSTED}").read_bytes()[-16:]
+    cookie = pathlib.Path(f"/proc/{jail.part(session.id, 'Xvfb')}/root/tmp/xauth").read_bytes()[-16:]
     seen = {}
     for pid, program in jail.processes(session.id).items():
         environ = pathlib.Path(f"/proc/{pid}/environ").read_bytes()
         assert cookie not in environ and cookie.hex().encode() not in environ, program
         if match := re.search(rb"XAUTHORITY=([^\0]*)", environ):
             seen.setdefault(match[1].decode(), set()).add(os.readlink(f"/proc/{pid}/exe"))
-    assert all(program.startswith("/usr/lib/firefox-esr/") for program in seen[TRUSTED]), seen
+    assert all(program.startswith("/usr/lib/firefox-esr/") for program in seen["/dev/null"]), seen
     assert "/usr/bin/mousepad" in seen["/run/glovebox/xauth"]
 
 
