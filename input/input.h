@@ -56,7 +56,7 @@ bool input_holds_button(const struct input *input);
 /* What is held now: {"keys":["shift",…],"buttons":["left",…]}; the caller's reference. */
 json_t *input_held(const struct input *input);
 
-/* Rows: click move mouse_down mouse_up drag scroll key key_down key_up hold_key type cursor_position. Home: struct input *. */
+/* Rows: click move mouse_down mouse_up drag scroll key key_down key_up hold_key type clipboard_set clipboard_get cursor_position. Home: struct input *. */
 extern const struct action_row input_rows[];
 extern const size_t input_n_rows;
 
