@@ -180,14 +180,14 @@ def action_examples(document):
 
 
 def node_for(session, action, window):
-    """A node that the action can be done to: a button of Firefox, the text of an editor."""
-    role = "push button"
+    """A node that the action can be done to: a button of Firefox that leaves it there, as that of its tab would not; the text of an editor."""
+    role, name = "push button", "Reload"
     if action == "set_node":
-        window, role = session.do("launch", app="editor")["window"], "text"
+        window, role, name = session.do("launch", app="editor")["window"], "text", None
 
     def found():
         told = session.do("tree", window=window)["nodes"]
-        return [node["id"] for node in told if node["role"] == role and "disabled" not in node.get("states", [])]
+        return [node["id"] for node in told if (node["role"], node.get("name")) == (role, name) and "disabled" not in node.get("states", [])]
     return until(found)[0]
 
 
