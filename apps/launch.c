@@ -41,6 +41,15 @@ const struct catalogue_app *launch_row_of(const struct apps *apps, const struct 
 	return NULL;
 }
 
+bool launch_is_itself(const struct apps *apps, const struct owner_line *line, uint64_t started)
+{
+	for (const struct launched *launched = apps->launched; launched; launched = launched->next)
+		if (owner_is(line, launched->process->pid))
+			return launched->app->trusted || line->of[0].pid == launched->process->pid ||
+			       (line->of[0].pid == launched->shown_pid && started == launched->shown_started);
+	return false;
+}
+
 static void forget(struct launched **place)
 {
 	struct launched *launched = *place;
@@ -71,6 +80,7 @@ struct launching {
 	/* What was found. */
 	xcb_window_t window;
 	int pid; /* in the app jail; 0 if its process is not in it any more */
+	uint64_t started;
 };
 
 static int start_program(struct launching *launching, const struct catalogue_app *app, const json_t *args, int64_t deadline_ms, struct err *e)
@@ -183,6 +193,7 @@ static int look(struct launching *launching, enum match *best, struct err *e)
 		*best = found;
 		launching->window = windows.list[i].id;
 		launching->pid = line.n > 0 ? line.of[0].pid : 0;
+		launching->started = owner_started(&launching->apps->proc, windows.list[i].outer_pid);
 	}
 	if (handed_over && !launching->first.list)
 		launching->first = windows;
@@ -329,8 +340,11 @@ static int launch(struct apps *apps, const struct catalogue_app *app, const json
 	if (start_program(&launching, app, args, deadline_ms, e) < 0)
 		return -1;
 	rc = wait_for_window(&launching, deadline_ms, e);
-	if (rc == 0)
+	if (rc == 0) {
+		launching.launched->shown_pid = launching.pid;
+		launching.launched->shown_started = launching.started;
 		rc = wait_for_focus(&launching, deadline_ms, e);
+	}
 	if (rc < 0) {
 		/* Nothing half started is left behind. */
 		spawner_signal(launching.launched->process, SIGKILL);

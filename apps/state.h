@@ -19,6 +19,8 @@ struct launched {
 	struct launched *next;
 	const struct catalogue_app *app;
 	struct process *process;
+	int shown_pid;          /* whose window ended its launch: of a wrapper, the program itself */
+	uint64_t shown_started; /* when that process was started (owner_started) */
 	struct pipe_reader err; /* its last words; read for as long as it runs, so that it never waits */
 	bool waited;            /* a launch still waits for its window */
 };
@@ -59,6 +61,8 @@ int bus_start(struct apps *apps, int64_t deadline_ms, struct err *e);
 
 /* apps/launch.c: the catalogue row that a process belongs to, or NULL. */
 const struct catalogue_app *launch_row_of(const struct apps *apps, const struct owner_line *line);
+/* Whether this process of the row is the app itself, and not something that it has started: of a trusted row all are. */
+bool launch_is_itself(const struct apps *apps, const struct owner_line *line, uint64_t started);
 /* Forgets the programs that have ended. */
 void launch_sweep(struct apps *apps, bool all);
 

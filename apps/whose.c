@@ -26,6 +26,8 @@ void whose_read(const struct apps *apps, int outer_pid, struct whose *out)
 		return;
 	}
 	row = launch_row_of(apps, &out->line);
+	if (row && !row->terminal && !launch_is_itself(apps, &out->line, started))
+		row = NULL;
 	out->pid = out->line.of[0].pid;
 	out->group = group_of(group, row);
 	if (out->group == INIT_GROUP_APPS || (row && row->terminal))

@@ -88,20 +88,16 @@ static json_t *rect_in_space(const struct action_run *run, struct rect rect)
 static json_t *describe(const struct action_run *run, const struct window *window)
 {
 	const struct apps *apps = run->home;
-	const struct catalogue_app *row;
-	struct owner_line line;
 	struct whose whose;
 	json_t *object, *place = rect_in_space(run, (struct rect){window->x, window->y, window->width, window->height});
 
-	owner_read(&apps->proc, window->outer_pid, &line);
-	row = launch_row_of(apps, &line);
+	whose_read(apps, window->outer_pid, &whose);
 	object = json_pack("{s:I, s:s%, s:s%, s:s%, s:s, s:o, s:o}", "id", (json_int_t)window->id, "title", window->title, window->title_len,
 	                   "class", window->class_name, window->class_len, "instance", window->instance, window->instance_len, "type",
-	                   windows_kind(window), "pid", line.n > 0 ? json_integer(line.of[0].pid) : json_null(), "app",
-	                   row ? json_string(row->name) : json_null());
+	                   windows_kind(window), "pid", whose.pid > 0 ? json_integer(whose.pid) : json_null(), "app",
+	                   whose.app ? json_string(whose.app->name) : json_null());
 	json_object_update(object, place);
 	json_decref(place);
-	whose_read(apps, window->outer_pid, &whose);
 	json_object_set_new(object, "group", whose.pid > 0 ? json_string(whose_group_name(whose.group)) : json_null());
 	json_object_set_new(object, "visible", json_string(SIGHT_NAMES[window->sight]));
 	json_object_set_new(object, "hidden_by", hidden_by(window));

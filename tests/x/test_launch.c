@@ -5,6 +5,7 @@
  * they show is this program itself: `test_launch window TITLE [CLASS
  * [FILE]]`, which has the title "after" a little after FILE is there.
  */
+#include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -30,6 +31,7 @@ static const struct {
 	{"retitled", "", "if [ -e $T/title ]; then touch $T/more; exit 0; fi; touch $T/title; $W before Plain $T/more"},
 	{"again", "", "if [ -e $T/again ]; then touch $T/more; exit 0; fi; touch $T/again; $W one & "
                       "while [ ! -e $T/more ]; do sleep 0.02; done; sleep 0.1; exec $W two"},
+	{"starts", "", "(while [ ! -e $T/starts ]; do sleep 0.02; done; exec $W theirs) & exec $W mine"},
 	{"quits", "", "echo first >&2; echo 'its last words: ä' >&2; exit 3"},
 	{"crashes", "", "kill -SEGV $$"},
 	{"never", "", "echo $$ >$T/never; exec sleep 60"},
@@ -228,6 +230,27 @@ static void by_process(void **state)
 	window = launched(world, "plain");
 	expect_title(window, "plain");
 	assert_int_equal(json_array_size(world->result), 5);
+}
+
+/* A program that an app starts is nobody's, and the agent's. */
+static void started_by_an_app(void **state)
+{
+	struct world *world = *state;
+	const json_t *window = launched(world, "starts");
+	auto_free char *mark = util_printf("%s/starts", world->folder);
+
+	expect_app(window, "starts");
+	assert_string_equal(json_string_value(json_object_get(window, "group")), "apps");
+	util_close_fd(&(int){creat(mark, 0600)});
+	while (json_array_size(world->result) < 2)
+		xserver_run(world->loop, list_in_coroutine, world);
+	for (size_t i = 0; i < 2; i++) {
+		bool mine = strcmp(json_string_value(json_object_get(json_array_get(world->result, i), "title")), "mine") == 0;
+
+		window = json_array_get(world->result, i);
+		expect_app(window, mine ? "starts" : NULL);
+		assert_string_equal(json_string_value(json_object_get(window, "group")), mine ? "apps" : "agent");
+	}
 }
 
 static void by_class(void **state)
@@ -458,7 +481,7 @@ static int show_window(const char *title, const char *class_name, const char *fi
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		IN_WORLD(by_process), IN_WORLD(by_class),  IN_WORLD(handed_over), IN_WORLD(failures), IN_WORLD(time_limit),
+		IN_WORLD(by_process), IN_WORLD(started_by_an_app), IN_WORLD(by_class),  IN_WORLD(handed_over), IN_WORLD(failures), IN_WORLD(time_limit),
 		IN_WORLD(cancel),     IN_WORLD(facts),     IN_WORLD(hostile),     IN_WORLD(vanishing), IN_WORLD(launcher),
 		IN_WORLD(gets_the_keys), IN_WORLD(end_while_launching),
 	};
