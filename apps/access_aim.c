@@ -9,14 +9,6 @@
 
 #define DEEP 6 /* windows inside each other that are looked through: a frame, the window, some of its parts */
 
-static int jail_pid(const struct apps *apps, const struct window *window)
-{
-	struct owner_line line;
-
-	owner_read(&apps->proc, window->outer_pid, &line);
-	return line.n > 0 ? line.of[0].pid : 0;
-}
-
 static int32_t in_reach(int value)
 {
 	return MAX(MIN(value, ACCESS_PLACE_MAX), -ACCESS_PLACE_MAX);
@@ -26,7 +18,7 @@ static void fill(const struct apps *apps, const struct window *window, struct ac
 {
 	*out = (struct access_target){
 		.window = window->id,
-		.pid = jail_pid(apps, window),
+		.pid = owner_pid(&apps->proc, window->outer_pid),
 		.x = in_reach(window->x),
 		.y = in_reach(window->y),
 		.width = in_reach(window->width),
@@ -59,7 +51,7 @@ static int aim_active(struct apps *apps, struct access_target *out, struct err *
 		const struct window *window = active.n > 0 && !active.list[0].gone ? &active.list[0] : &keys.list[0];
 
 		fill(apps, window, out);
-		if (jail_pid(apps, &keys.list[0]) != out->pid)
+		if (owner_pid(&apps->proc, keys.list[0].outer_pid) != out->pid)
 			out->pid = 0;
 	}
 	windows_finish(&active);

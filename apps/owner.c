@@ -97,17 +97,24 @@ void owner_close(struct owner_proc *proc)
 	util_close_fd(&proc->fd);
 }
 
-void owner_read(const struct owner_proc *proc, int outer_pid, struct owner_line *out)
+static bool read_one(const struct owner_proc *proc, int outer_pid, struct owner *out)
 {
 	char text[STATUS_BYTES];
 
-	for (out->n = 0; out->n < OWNER_ANCESTORS && outer_pid > 0; out->n++) {
-		struct owner *owner = &out->of[out->n];
+	return outer_pid > 0 && read_file(proc, outer_pid, "status", text) && owner_parse(text, proc->depth, out) && out->pid != 0;
+}
 
-		if (!read_file(proc, outer_pid, "status", text) || !owner_parse(text, proc->depth, owner) || owner->pid == 0)
-			return;
-		outer_pid = owner->parent;
-	}
+void owner_read(const struct owner_proc *proc, int outer_pid, struct owner_line *out)
+{
+	for (out->n = 0; out->n < OWNER_ANCESTORS && read_one(proc, outer_pid, &out->of[out->n]); out->n++)
+		outer_pid = out->of[out->n].parent;
+}
+
+int owner_pid(const struct owner_proc *proc, int outer_pid)
+{
+	struct owner owner;
+
+	return read_one(proc, outer_pid, &owner) ? owner.pid : 0;
 }
 
 int owner_parse_group(const char *text)

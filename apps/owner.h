@@ -40,6 +40,9 @@ struct owner_line {
 /* Reads the line of the process with this number in the session's namespace. */
 void owner_read(const struct owner_proc *proc, int outer_pid, struct owner_line *out);
 
+/* The process's own number in the app jail alone; 0 if it is not in it (any more). */
+int owner_pid(const struct owner_proc *proc, int outer_pid);
+
 /* True if the process is the one with this number in the app jail, or is in the session that it leads: wrappers and programs that
  * detach from their parent stay in that, while what a shell in a terminal starts does not. */
 bool owner_is(const struct owner_line *line, int jail_pid);
