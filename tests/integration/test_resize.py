@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Another size of the display of a session that lives: windows, pictures, streams, journals and replays go along."""
 import json
+import pathlib
 import random
 
 import pytest
@@ -12,6 +13,7 @@ from test_cli import Cli
 from test_seeing import difference, shot
 from test_stream import frame_of
 
+HERE = pathlib.Path(__file__).parent
 ROUNDS = 50
 PAGE = (238, 242, 246)
 WAYS = ["", "?format=webp", "?space=native", "?region=3,3,60,60"]
@@ -116,6 +118,24 @@ def test_a_button_that_is_held(make_session):
     session.do("mouse_up")
     at = session.do("cursor_position")
     assert held(session) == [] and at["x"] < 200 and at["y"] < 100
+
+
+def test_a_window_that_was_left_outside(make_session):
+    """One that is minimized meanwhile, which is told, and one of plain X: once they are focused they are on it."""
+    session = make_session("minimal", display={"width": 1280, "height": 800, **MOST}, apps=["terminal"])
+    window = session.windows()[0]["id"]
+    session.act({"action": "move_window", "window": window, "x": 900, "y": 500}, {"action": "show_window", "window": window, "state": "minimized"})
+    session.run("sh", "-c", "cat >x_window.pl", stdin=(HERE / "x_window.pl").read_text())
+    session.run("perl", "x_window.pl", "1", "WM_NAME", "STRING", b"plain".hex())
+    plain = session.do("wait_window", title="plain")["window"]
+    session.act({"action": "move_window", "window": plain, "x": 1000, "y": 600})
+    resized(session, 640, 400)
+    there = {each["id"]: each for each in session.windows()}
+    assert there[window]["visible"] == "none" and there[window]["hidden_by"] == ["minimized"]
+    for id_ in window, plain:
+        session.do("focus_window", window=id_)
+        there = next(each for each in session.windows() if each["id"] == id_)
+        assert there["focused"] and there["x"] < 640 - 20 and there["y"] < 400 - 20 and there["visible"] != "none", there
 
 
 def test_while_others_read_and_act(make_session):

@@ -257,3 +257,25 @@ def test_windows_that_vanish(desk):
         codes.append(result.get("error", {}).get("code", "done"))
     desk.run("pkill", "-f", "sh loop")
     assert "done" in codes and set(codes) <= {"done", "no_window", "conflict"}, codes
+
+
+def test_titles_that_change_meanwhile(desk):
+    """Long and short ones in turn, as fast as a terminal sets them: each list has one of them whole, and finds the window by either."""
+    titles = ["a", "ż" * 400]
+    desk.run("sh", "-c", "cat >titles", stdin=f"while :; do printf '\\033]2;{titles[0]}\\007\\033]2;{titles[1]}\\007'; done\n")
+    desk.run("sh", "-c", "xterm -title a -e sh titles >/dev/null 2>&1 &")
+    window = until(desk.windows)[0]["id"]
+    seen = set()
+
+    def both():
+        listed = desk.windows()
+        assert [found["id"] for found in listed] == [window]
+        seen.add(listed[0]["title"])
+        return len(seen) > 1
+    until(both, every_s=0)
+    for _ in range(100):
+        both()
+    assert all(title == titles[0] or (title and titles[1].startswith(title)) for title in seen), seen
+    assert len(seen) == 2, seen
+    for title in titles[0], titles[1][:20]:
+        assert desk.do("wait_window", title=title)["window"] == window
