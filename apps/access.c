@@ -545,6 +545,11 @@ int access_wait_at(struct access_question *question, int64_t until_ms, struct ac
 	return 0;
 }
 
+int access_pid_at(const struct access_question *question)
+{
+	return question->target.pid;
+}
+
 int access_at(struct access *access, int x, int y, int64_t deadline_ms, struct access_node *out, struct err *e)
 {
 	struct access_question *question = access_ask_at(access, x, y, deadline_ms);

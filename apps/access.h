@@ -72,6 +72,9 @@ struct access_question *access_ask_at(struct access *access, int x, int y, int64
  */
 int access_wait_at(struct access_question *question, int64_t until_ms, struct access_node *out, struct err *e);
 
+/* The app that it is about, by its number in the app jail; 0 while that is not known, and when there is none. */
+int access_pid_at(const struct access_question *question);
+
 /* Gives the question up. NULL is fine. */
 void access_drop(struct access_question *question);
 

@@ -54,34 +54,71 @@ static const char *reason(enum err_code code)
 	return code == ERR_NOT_FOUND ? "none" : code == ERR_TIMEOUT ? "late" : "failed";
 }
 
-static int64_t patience_ms(const struct nodes *nodes)
+/* NULL: the app was not late. */
+static struct nodes_late *find_late(struct nodes *nodes, int pid)
 {
-	if (nodes->asked_ms >= nodes->brief_until_ms)
-		return NODES_WAIT_MS;
-	return nodes->is_late_again ? NODES_LEAST_MS : NODES_BRIEF_MS;
+	for (size_t i = 0; i < NODES_LATE; i++)
+		if (nodes->late[i].pid == pid && nodes->asked_ms < nodes->late[i].until_ms)
+			return &nodes->late[i];
+	return NULL;
 }
 
-static void note_late(struct nodes *nodes)
+static int64_t patience_ms(struct nodes *nodes, int pid)
 {
-	nodes->is_late_again = nodes->asked_ms < nodes->brief_until_ms;
-	if (!nodes->is_late_again)
-		nodes->brief_until_ms = util_now_ms() + NODES_AGAIN_MS;
+	const struct nodes_late *late = find_late(nodes, pid);
+
+	if (!late)
+		return NODES_WAIT_MS;
+	return late->again ? NODES_LEAST_MS : NODES_BRIEF_MS;
+}
+
+static void note_late(struct nodes *nodes, int pid)
+{
+	struct nodes_late *late = find_late(nodes, pid);
+
+	if (late) {
+		late->again = true;
+		return;
+	}
+	nodes->late[nodes->next_late] = (struct nodes_late){.pid = pid, .until_ms = util_now_ms() + NODES_AGAIN_MS};
+	nodes->next_late = (nodes->next_late + 1) % NODES_LATE;
+}
+
+static void note_answer(struct nodes *nodes, int pid)
+{
+	struct nodes_late *late = find_late(nodes, pid);
+
+	if (late)
+		late->until_ms = 0;
+}
+
+/* Which app it is, and so how long it has, is known after the first wait. */
+static int wait_for(struct nodes *nodes, struct nodes_answer *answer, struct err *e)
+{
+	int rc = access_wait_at(answer->question, nodes->asked_ms + NODES_LEAST_MS, &answer->node, e);
+	int64_t patience = patience_ms(nodes, access_pid_at(answer->question));
+
+	if (rc < 0 && e->code == ERR_TIMEOUT && patience > NODES_LEAST_MS)
+		rc = access_wait_at(answer->question, nodes->asked_ms + patience, &answer->node, e);
+	return rc;
 }
 
 static void wait_answer(struct nodes *nodes, struct nodes_answer *answer)
 {
 	struct err e = {0};
+	int pid;
 
 	if (!answer->question)
 		return;
-	answer->known = access_wait_at(answer->question, nodes->asked_ms + patience_ms(nodes), &answer->node, &e) == 0;
+	answer->known = wait_for(nodes, answer, &e) == 0;
 	answer->why = answer->known ? NULL : reason(e.code);
+	pid = access_pid_at(answer->question);
 	access_drop(answer->question);
 	answer->question = NULL;
 	if (answer->known)
-		nodes->brief_until_ms = 0;
+		note_answer(nodes, pid);
 	else if (e.code == ERR_TIMEOUT)
-		note_late(nodes);
+		note_late(nodes, pid);
 }
 
 void nodes_wait(void *arg)

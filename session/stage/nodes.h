@@ -4,7 +4,7 @@
  * label go into the result, and so into the journal; never a value, and of a password field the role alone.
  *
  * An app is asked when the action begins, while guard and pointer have work to do; the press waits for the rest of NODES_WAIT_MS at most, and goes on
- * without. One that was late is not waited for again for NODES_AGAIN_MS, unless it answers in time all the same. An answer that comes after the press is no
+ * without. For one that was late it waits less for NODES_AGAIN_MS, unless that answers in time all the same; other apps have their full time. An answer that comes after the press is no
  * answer: the press may have changed what is there. Owner: the stage; of the act that has the turn. In coroutines.
  */
 #ifndef STAGE_NODES_H
@@ -15,8 +15,9 @@
 
 #define NODES_WAIT_MS 25    /* that a press waits, from the question on */
 #define NODES_BRIEF_MS 10   /* the same after an answer that was late */
-#define NODES_LEAST_MS 2    /* and after two */
+#define NODES_LEAST_MS 2    /* and after two; every app has these */
 #define NODES_AGAIN_MS 5000 /* for so long */
+#define NODES_LATE 4        /* apps that are remembered as late */
 #define NODES_ASK_MS 500    /* that an app has for its answer: one that comes after the press is of no use, but shows that the app lives */
 #define NODES_NAME_BYTES 200 /* of a label that is told */
 
@@ -29,12 +30,20 @@ struct nodes_answer {
 	const char *why;                  /* else: "none", "late" or "failed"; NULL: accessibility is off */
 };
 
+/* An app that was late. */
+struct nodes_late {
+	int pid;
+	int64_t until_ms; /* that this counts */
+	bool again;       /* more than once meanwhile */
+};
+
 /* Zero-initialised is ready to use. */
 struct nodes {
 	struct nodes_answer at[2]; /* where it begins, and of a path where it ends */
 	size_t n;
-	int64_t asked_ms, brief_until_ms;
-	bool is_late_again;        /* until then: more than one was late */
+	int64_t asked_ms;
+	struct nodes_late late[NODES_LATE];
+	size_t next_late;          /* the place of the oldest of them */
 };
 
 /* An action is about to begin. Again for the same one: nothing more is asked. */

@@ -30,6 +30,7 @@ static struct {
 	enum err_code code; /* of an answer that is none; 0: the node is one */
 	struct access_node node;
 	int64_t waited_ms;  /* how long the last wait was allowed to be, from the question on */
+	int pid;            /* of the app at the point */
 	struct access_focus focus, fresh; /* as last told; as asked for */
 	const char *unavailable;
 	size_t n_settled, n_fresh;
@@ -93,6 +94,12 @@ int access_wait_at(struct access_question *question, int64_t until_ms, struct ac
 		return err_set(e, fake.code, NULL, "no answer");
 	*out = fake.node;
 	return 0;
+}
+
+int access_pid_at(const struct access_question *question)
+{
+	(void)question;
+	return fake.pid;
 }
 
 void access_drop(struct access_question *question)
@@ -273,14 +280,40 @@ static void test_late_ones_are_remembered(void **state)
 	/* One that says that there is nothing answers, too, but only what answers in time is waited for again. */
 	fake.code = 0;
 	free(run(&click, AT));
-	assert_int_equal(fake.waited_ms, NODES_LEAST_MS);
-	free(run(&click, AT));
-	assert_int_equal(fake.waited_ms, NODES_WAIT_MS);
 	fake.code = ERR_TIMEOUT;
 	free(run(&click, AT));
-	stage.nodes.brief_until_ms -= NODES_AGAIN_MS; /* later */
+	assert_int_equal(fake.waited_ms, NODES_WAIT_MS);
+	for (size_t i = 0; i < NODES_LATE; i++)
+		stage.nodes.late[i].until_ms -= NODES_AGAIN_MS; /* later */
 	free(run(&click, AT));
 	assert_int_equal(fake.waited_ms, NODES_WAIT_MS);
+}
+
+/* What one app does not answer is no fault of another; of more than are remembered the oldest are forgotten. */
+static void test_others_are_not_late(void **state)
+{
+	(void)state;
+	fake.code = ERR_TIMEOUT;
+	for (fake.pid = 1; fake.pid <= NODES_LATE; fake.pid++) {
+		free(run(&click, AT));
+		assert_int_equal(fake.waited_ms, NODES_WAIT_MS);
+	}
+	for (fake.pid = 1; fake.pid <= NODES_LATE; fake.pid++) {
+		free(run(&click, AT));
+		assert_int_equal(fake.waited_ms, NODES_BRIEF_MS);
+	}
+	fake.code = 0;
+	fake.pid = 2;
+	free(run(&click, AT));
+	fake.code = ERR_TIMEOUT;
+	free(run(&click, AT)); /* in the place of the first */
+	assert_int_equal(fake.waited_ms, NODES_WAIT_MS);
+	fake.pid = 1;
+	free(run(&click, AT));
+	assert_int_equal(fake.waited_ms, NODES_WAIT_MS);
+	fake.pid = NODES_LATE;
+	free(run(&click, AT));
+	assert_int_equal(fake.waited_ms, NODES_LEAST_MS);
 }
 
 static void test_an_action_that_is_refused(void **state)
@@ -491,7 +524,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_what_a_click_meets), TEST(test_what_is_not_asked),       TEST(test_no_value_is_told),     TEST(test_reasons),
-		TEST(test_late_ones_are_remembered), TEST(test_an_action_that_is_refused), TEST(test_what_is_kept_of_text), TEST(test_keys), TEST(test_clipboards),
+		TEST(test_late_ones_are_remembered), TEST(test_others_are_not_late), TEST(test_an_action_that_is_refused), TEST(test_what_is_kept_of_text), TEST(test_keys), TEST(test_clipboards),
 		TEST(test_focus_of_the_state), TEST(test_a_focus_that_is_on_its_way), TEST(test_the_field_that_was_clicked), TEST(test_what_may_move_the_focus),
 	};
 
