@@ -206,12 +206,13 @@ static void hide_text(json_t *action, const char *name, const char *why)
 static void hide_keys(json_t *action, const char *why)
 {
 	if (json_object_get(action, "keys"))
-		json_object_set_new(action, "keys", json_pack("{s:i,s:s}", "bytes", 1, "why", why));
+		json_object_set_new(action, "keys", json_pack("{s:i,s:s*}", "bytes", 1, "why", why));
 }
 
 static void hide_typed(json_t *action, enum journal_text text)
 {
-	static const char *const reasons[] = {NULL, NULL, "password", "clipboard", "unknown"};
+	static const char *const reasons[] = {
+		[JOURNAL_TEXT_PASSWORD] = "password", [JOURNAL_TEXT_CLIPBOARD] = "clipboard", [JOURNAL_TEXT_UNKNOWN] = "unknown"};
 	const char *why = reasons[text];
 
 	if (text == JOURNAL_TEXT_KEPT)
@@ -219,7 +220,7 @@ static void hide_typed(json_t *action, enum journal_text text)
 	hide_text(action, "text", why);
 	hide_text(action, "html", why);
 	hide_text(action, "png", why);
-	if (why)
+	if (text != JOURNAL_TEXT_HIDDEN)
 		hide_keys(action, why);
 }
 

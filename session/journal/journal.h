@@ -51,9 +51,10 @@ void journal_sync(struct journal *journal);
 /* What of a text that was typed is kept, and why no more. */
 enum journal_text {
 	JOURNAL_TEXT_KEPT,
-	JOURNAL_TEXT_HIDDEN,   /* its length alone: the session's spec, or the reader, wants it so */
+	JOURNAL_TEXT_HIDDEN,   /* its length alone */
 	JOURNAL_TEXT_PASSWORD, /* it went into a password field; keys are left out as well */
 	JOURNAL_TEXT_CLIPBOARD, /* it is for a clipboard, as HTML and pictures are */
+	JOURNAL_TEXT_NONE,     /* the session's spec wants none: keys of a character are left out as well */
 	JOURNAL_TEXT_UNKNOWN,  /* nobody knows whether it did; keys are left out as well */
 };
 

@@ -76,7 +76,7 @@ static enum journal_text judge(struct stage *stage, const struct batch_step *ste
 	if (is_secret(typed))
 		return JOURNAL_TEXT_PASSWORD;
 	if (stage->text == STAGE_TEXT_NONE)
-		return JOURNAL_TEXT_HIDDEN;
+		return JOURNAL_TEXT_NONE;
 	return stage->text == STAGE_TEXT_ALWAYS || (typed->focus.known && !moves_on(json_object_get(step->args, "text"), &typed->focus))
 	           ? JOURNAL_TEXT_KEPT : JOURNAL_TEXT_UNKNOWN;
 }

@@ -145,6 +145,8 @@ static void test_typed_text(void **state)
 		{JOURNAL_TEXT_HIDDEN, "{\"action\":\"type\",\"text\":\"hush\"}", "{\"action\":\"type\",\"text\":{\"bytes\":4}}"},
 		{JOURNAL_TEXT_PASSWORD, "{\"action\":\"key\",\"keys\":\"h\"}", "{\"action\":\"key\",\"keys\":{\"bytes\":1,\"why\":\"password\"}}"},
 		{JOURNAL_TEXT_UNKNOWN, "{\"action\":\"key\",\"keys\":[\"shift\",\"h\"]}", "{\"action\":\"key\",\"keys\":{\"bytes\":1,\"why\":\"unknown\"}}"},
+		{JOURNAL_TEXT_NONE, "{\"action\":\"type\",\"text\":\"hush\"}", "{\"action\":\"type\",\"text\":{\"bytes\":4}}"},
+		{JOURNAL_TEXT_NONE, "{\"action\":\"key\",\"keys\":\"h\"}", "{\"action\":\"key\",\"keys\":{\"bytes\":1}}"},
 		{JOURNAL_TEXT_HIDDEN, "{\"action\":\"key\",\"keys\":\"h\"}", "{\"action\":\"key\",\"keys\":\"h\"}"},
 		{JOURNAL_TEXT_KEPT, "{\"action\":\"set_node\",\"node\":7,\"value\":\"hush\"}",
 		 "{\"action\":\"set_node\",\"node\":7,\"value\":{\"bytes\":4,\"why\":\"node\"}}"},
