@@ -214,7 +214,23 @@ static int points(const struct seen *frame, const struct access_target *target)
 	       (seen_is(frame, STATE_SHOWING) ? SHOWING_POINTS : 0) + (seen_is(frame, STATE_ACTIVE) ? ACTIVE_POINTS : 0);
 }
 
-bool desk_frame(struct desk *desk, struct app *app, const struct access_target *target, int64_t deadline_ms, struct seen *out)
+/* Title and place say so: no other one can fit better. */
+static bool is_sure(int points)
+{
+	return points >= TITLE_POINTS + PLACE_POINTS + SHOWING_POINTS;
+}
+
+static bool is_same_frame(struct desk *desk, struct app *app, const struct access_target *target, int64_t deadline_ms, struct seen *out)
+{
+	struct seen seen;
+
+	if (app->window == 0 || app->window != target->window || !atspi_see(&desk->a11y, app, &app->frame, deadline_ms, &seen) || !is_sure(points(&seen, target)))
+		return false;
+	*out = seen;
+	return true;
+}
+
+static bool search_frame(struct desk *desk, struct app *app, const struct access_target *target, int64_t deadline_ms, struct seen *out)
 {
 	struct ref *list = util_alloc(LIMIT_TREE_CHILDREN * sizeof(*list));
 	struct looking *looking;
@@ -241,8 +257,17 @@ bool desk_frame(struct desk *desk, struct app *app, const struct access_target *
 	}
 	free(looking);
 	free(list);
+	if (is_sure(best)) {
+		app->window = target->window;
+		app->frame = out->ref;
+	}
 	/* GTK 4 has no places on the screen: what is no window of it by title or size, such as a menu's, cannot be told from others. */
 	return best >= (app->gtk4 ? PLACE_POINTS : 0);
+}
+
+bool desk_frame(struct desk *desk, struct app *app, const struct access_target *target, int64_t deadline_ms, struct seen *out)
+{
+	return is_same_frame(desk, app, target, deadline_ms, out) || search_frame(desk, app, target, deadline_ms, out);
 }
 
 void desk_item(struct desk *desk, const struct seen *seen, const struct access_target *target, struct access_item *out)

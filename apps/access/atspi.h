@@ -46,6 +46,8 @@ struct app {
 	bool guessed;       /* the registry has not told of it: its root is where most have it */
 	struct ref root;
 	struct ref focused; /* what it last said to have the focus */
+	uint32_t window;    /* an X window, and the frame that it was found to be without doubt; 0: none */
+	struct ref frame;
 	char title[LIMIT_NODE_ROLE_BYTES + 1]; /* what it calls itself */
 };
 

@@ -24,6 +24,7 @@ struct desk {
 	struct access_target active; /* what has the keys; window 0: nothing */
 	struct access_told told;     /* as it was last told */
 	bool looks, look_again;      /* a coroutine asks for it; it is to ask once more */
+	bool cold;                   /* what is active was not asked about a point yet */
 	struct loop_timer *tick;
 	int64_t retry_ms;
 };

@@ -142,11 +142,10 @@ static struct call *ask_below(struct desk *desk, struct app *app, const struct r
 	return bus_send(&desk->a11y, &app->peer, message);
 }
 
-/* Down from the frame, each step one round of calls. True: `out` is a node that is there to be seen. */
-static bool descend(struct desk *desk, const struct seen *frame, int x, int y, int64_t deadline_ms, struct seen *out)
+/* Down from the frame, about which `below` was asked, each step one round of calls. True: `out` is a node that is there to be seen. */
+static bool descend(struct desk *desk, const struct seen *frame, struct call *below, int x, int y, int64_t deadline_ms, struct seen *out)
 {
 	struct ref at;
-	struct call *below = ask_below(desk, frame->app, &frame->ref, x, y);
 
 	*out = *frame;
 	for (int i = 0; atspi_take_ref(below, frame->app, deadline_ms, &at) && strcmp(at.path, out->ref.path) != 0 && i < STEPS; i++) {
@@ -169,6 +168,11 @@ static bool is_leaf(const struct seen *seen)
 	return seen->role == ROLE_STATIC || seen->role == ROLE_LABEL || seen->role == ROLE_PARAGRAPH || seen->role == ROLE_SECTION;
 }
 
+static struct call *ask_parent(struct desk *desk, struct app *app, const struct ref *ref)
+{
+	return atspi_get(&desk->a11y, app, ref, ATSPI_ACCESSIBLE, "Parent");
+}
+
 /*
  * A leaf without a name is told by the one above it that has one: the picture in a button. And a piece of text in a field by the field, since
  * its name is what was typed.
@@ -177,23 +181,51 @@ static void climb(struct desk *desk, const struct seen *frame, int64_t deadline_
 {
 	struct seen up = *node;
 	bool leaf = is_leaf(node);
+	struct call *above = NULL;
 
 	for (int i = 0; i < (node->name[0] ? SHORT_CLIMB : CLIMB) && (leaf || up.name[0] == '\0') && !(up.interfaces & HAS_VALUE); i++) {
+		struct looking looking;
 		struct ref parent;
+		bool there;
 
 		if (!is_leaf(&up) && (seen_is(&up, STATE_EDITABLE) || desk_is_password(&up)))
 			break;
-
-		if (!atspi_take_ref(atspi_get(&desk->a11y, up.app, &up.ref, ATSPI_ACCESSIBLE, "Parent"), up.app, deadline_ms, &parent) ||
-		    strcmp(parent.path, frame->ref.path) == 0 || !atspi_see(&desk->a11y, node->app, &parent, deadline_ms, &up))
+		if (!above)
+			above = ask_parent(desk, up.app, &up.ref);
+		there = atspi_take_ref(above, up.app, deadline_ms, &parent) && strcmp(parent.path, frame->ref.path) != 0;
+		above = NULL;
+		if (!there)
+			break;
+		atspi_look(&desk->a11y, node->app, &parent, &looking);
+		above = ask_parent(desk, node->app, &parent);
+		if (!atspi_look_take(&looking, node->app, &parent, deadline_ms, &up))
 			break;
 		if (up.role == ROLE_FRAME || up.role == ROLE_WINDOW || up.role == ROLE_DIALOG || desk_is_document(up.role))
 			break;
 		if (seen_is(&up, STATE_EDITABLE) || desk_is_password(&up) || (up.name[0] && !node->name[0]))
 			*node = up;
 	}
+	bus_drop(above);
 	if (is_leaf(node) && seen_is(node, STATE_EDITABLE))
 		node->name[0] = '\0';
+}
+
+/* The frame of the window, and what is asked below it: at once, when it is the one that it was the last time. */
+static bool find_frame(struct desk *desk, struct app *app, const struct access_record *ask, int x, int y, int64_t deadline_ms, struct seen *frame,
+                       struct call **below)
+{
+	const struct ref guess = app->frame;
+
+	*below = app->window != 0 && app->window == ask->target.window ? ask_below(desk, app, &guess, x, y) : NULL;
+	if (!desk_frame(desk, app, &ask->target, deadline_ms, frame)) {
+		bus_drop(*below);
+		return false;
+	}
+	if (*below && strcmp(guess.path, frame->ref.path) == 0)
+		return true;
+	bus_drop(*below);
+	*below = ask_below(desk, app, &frame->ref, x, y);
+	return true;
 }
 
 static bool find_at(struct desk *desk, struct app *app, const struct access_record *ask, int64_t deadline_ms, struct seen *out)
@@ -201,14 +233,15 @@ static bool find_at(struct desk *desk, struct app *app, const struct access_reco
 	int x = ask->x - (app->gtk4 ? ask->target.x : 0), y = ask->y - (app->gtk4 ? ask->target.y : 0);
 	const struct find find = {.leads = leads_to_point, .fits = is_at_point, .x = x, .y = y};
 	const struct find popups = {.leads = leads_to_popup, .fits = is_popup_at_point, .x = x, .y = y};
+	struct call *below;
 	struct seen frame;
 
-	if (!desk_frame(desk, app, &ask->target, deadline_ms, &frame))
+	if (!find_frame(desk, app, ask, x, y, deadline_ms, &frame, &below))
 		return false;
 	if (ask->target.popup)
-		return (descend(desk, &frame, x, y, deadline_ms, out) && is_of_popup(out)) ||
+		return (descend(desk, &frame, below, x, y, deadline_ms, out) && is_of_popup(out)) ||
 		       find_below(desk, &popups, &frame, deadline_ms, out);
-	if (!descend(desk, &frame, x, y, deadline_ms, out) && !find_below(desk, &find, &frame, deadline_ms, out))
+	if (!descend(desk, &frame, below, x, y, deadline_ms, out) && !find_below(desk, &find, &frame, deadline_ms, out))
 		return false;
 	if (out->role == ROLE_PAGE_TAB_LIST) { /* pages of GTK 3 have no place, and it finds nothing in them */
 		struct seen list = *out;

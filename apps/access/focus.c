@@ -176,6 +176,29 @@ static void on_tick(void *arg)
 	tell(desk, &target, &told, 0);
 }
 
+static void warm_up(void *arg)
+{
+	struct desk *desk = arg;
+	const struct access_target target = desk->active;
+
+	find_warm(desk, &target);
+	desk->n_asks--;
+}
+
+/* Once for each window that becomes active, as soon as its app is known: a browser comes to the bus after its window. */
+static void warm(struct desk *desk)
+{
+	const struct app *app = desk->apps;
+
+	while (app && (app->gone || app->pid != desk->active.pid))
+		app = app->next;
+	if (!desk->cold || desk->active.pid == 0 || !app)
+		return;
+	desk->cold = false;
+	desk->n_asks++;
+	(void)co_start(desk->loop, warm_up, desk);
+}
+
 static void look_on(void *arg)
 {
 	struct desk *desk = arg;
@@ -188,6 +211,7 @@ static void look_on(void *arg)
 		desk->look_again = false;
 		look(desk, &target, &told);
 		tell(desk, &target, &told, 0);
+		warm(desk);
 	} while (desk->look_again);
 	desk->looks = false;
 	desk->n_asks--;
@@ -218,14 +242,14 @@ void focus_event(struct desk *desk, struct app *app, const char *path, bool gain
 
 void focus_run(struct desk *desk, const struct access_record *ask)
 {
-	bool is_new = !is_active(desk, &ask->target);
 	struct access_told told;
 
-	if (is_new)
+	if (!is_active(desk, &ask->target)) {
 		desk->retry_ms = RETRY_MIN_MS;
+		desk->cold = true;
+	}
 	desk->active = ask->target;
 	look(desk, &ask->target, &told);
 	tell(desk, &ask->target, &told, ask->question);
-	if (is_new)
-		find_warm(desk, &ask->target);
+	warm(desk);
 }

@@ -32,7 +32,7 @@ struct nodes_answer {
 
 /* An app that was late. */
 struct nodes_late {
-	int pid;
+	int pid;          /* 0: the display itself, which did not say in time whose window it is */
 	int64_t until_ms; /* that this counts */
 	bool again;       /* more than once meanwhile */
 };
