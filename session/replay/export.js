@@ -56,9 +56,10 @@
     showMarks(step);
   };
 
+  const UNMET = { late: "not known: the app did not answer in time", none: "nothing that an app tells of", failed: "not known: the app was not asked" };
   const named = (node) => node && (node.name ? `${node.role} “${node.name}”` : node.role);
   const showMore = (step) => {
-    const rows = [["action", step.action && JSON.stringify(step.action), "code"], ["met", named(step.node)],
+    const rows = [["action", step.action && JSON.stringify(step.action), "code"], ["met", named(step.node) || UNMET[step.node_reason]],
       ["dropped on", named(step.node_to)], ["time", step.time], ["by", step.actor],
       ["call", step.request && `${step.call} (${step.request})`], ["dialect", step.dialect]];
     at("more").replaceChildren(...rows.filter(([, value]) => value !== undefined && value !== "").flatMap(([name, value, kind]) =>

@@ -17,9 +17,9 @@
     if (view !== "before" && step.box) rect("box", step.box);
     if (view === "before" && step.where === "before" && step.box) rect("box", step.box);
     for (const place of step.hidden || []) rect("away", place);
-    const points = step.points || [];
+    const points = step.points || [], isNow = view === "actual" || view === "difference";
+    if (isNow && step.node && ["moved", "alike"].includes(step.node.state)) rect("moved", step.node.now);
     if (view === "difference") return;
-    if (step.node && ["moved", "alike"].includes(step.node.state)) rect("moved", step.node.now);
     if (points.length > 1) page.drawPath(points);
     points.forEach(page.drawPoint);
   };
