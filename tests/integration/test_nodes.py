@@ -190,7 +190,7 @@ def steps_of(left, label, more=""):
         {"actions": [{"action": "exec", "argv": ["sh", "-c", f"cat >page.html <<END\n{page}END"]}, {"action": "launch", "app": "firefox", "args": ["page.html"]},
                      {"action": "wait_window", "title": "sign in", "timeout_ms": 20000}], "observe": {"quiet_ms": 1500, "timeout_ms": 20000}},
         {"actions": [{"action": "scroll", "x": 640, "y": 600, "dy": 1}], "observe": True},
-        {"actions": [WORDS], "observe": True}, {"actions": [{"action": "click", **PASS}, {"action": "type", "text": CANARY}], "observe": True}]}
+        {"actions": [WORDS], "observe": True}, {"actions": [{"action": "click", **PASS}, {"action": "type", "text": CANARY}], "observe": {"quiet_ms": 1500, "timeout_ms": 20000}}]}
 
 
 def given(left="150", label="Sign in", more=""):
