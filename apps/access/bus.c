@@ -15,6 +15,7 @@ struct call {
 	struct call *next; /* of the same place in bus->calls */
 	struct bus *bus;
 	struct peer *peer;
+	bool to_daemon;
 	uint32_t serial; /* 0: it was never sent */
 	int64_t sent_ms;
 	bool answered;
@@ -79,12 +80,14 @@ static void answer(struct call *call, DBusMessage *reply)
 	co_signal(&call->done);
 }
 
-/* Only the peer itself answers: the daemon tells who sent a message. */
+/* Only who was asked answers, or the daemon in its place: it tells who sent a message. (Of well-known names it does not say whose they are.) */
 static bool is_from(const struct call *call, DBusMessage *message)
 {
 	const char *sender = dbus_message_get_sender(message);
 
-	return !call->peer || (sender && (strcmp(sender, call->peer->name) == 0 || strcmp(sender, DBUS_SERVICE_DBUS) == 0));
+	if (sender && strcmp(sender, DBUS_SERVICE_DBUS) == 0)
+		return true;
+	return sender && !call->to_daemon && (!call->peer || strcmp(sender, call->peer->name) == 0);
 }
 
 static void on_reply(struct bus *bus, DBusMessage *message)
@@ -219,6 +222,7 @@ struct call *bus_send(struct bus *bus, struct peer *peer, DBusMessage *message)
 	struct call *call = util_zalloc(sizeof(*call));
 
 	*call = (struct call){.bus = bus, .peer = peer, .sent_ms = util_now_ms()};
+	call->to_daemon = strcmp(dbus_message_get_destination(message), DBUS_SERVICE_DBUS) == 0;
 	if (!bus->connection || (peer && peer->hung))
 		call->answered = true;
 	else if (!dbus_connection_send(bus->connection, message, &call->serial))

@@ -8,6 +8,7 @@
  *   message   answers with 8 MiB
  *   wrong     answers with other types than were asked for, roles and states out of range, paths of others
  *   vanish    every node but the first is gone when it is asked
+ *   forge     says in the bus's name, unasked, that it is process 1
  *   flood     sends focus events as fast as the bus takes them
  * Static, so that it runs in any image. Ends when its bus does.
  */
@@ -187,6 +188,21 @@ static void answer(DBusMessage *call, DBusMessage *reply)
 		dbus_message_append_args(reply, DBUS_TYPE_BOOLEAN, &yes, DBUS_TYPE_INVALID);
 }
 
+/* To whoever asked last, for its next calls. */
+static void forge(DBusConnection *bus, DBusMessage *call)
+{
+	const uint32_t pid = 1;
+
+	for (uint32_t next = 1; next <= 200; next++) {
+		DBusMessage *reply = dbus_message_new_method_return(call);
+
+		dbus_message_set_reply_serial(reply, dbus_message_get_serial(call) + next);
+		dbus_message_append_args(reply, DBUS_TYPE_UINT32, &pid, DBUS_TYPE_INVALID);
+		dbus_connection_send(bus, reply, NULL);
+		dbus_message_unref(reply);
+	}
+}
+
 static DBusHandlerResult on_message(DBusConnection *bus, DBusMessage *message, void *arg)
 {
 	DBusMessage *reply;
@@ -204,6 +220,8 @@ static DBusHandlerResult on_message(DBusConnection *bus, DBusMessage *message, v
 		answer(message, reply);
 	dbus_connection_send(bus, reply, NULL);
 	dbus_message_unref(reply);
+	if (is("forge"))
+		forge(bus, message);
 	return DBUS_HANDLER_RESULT_HANDLED;
 }
 
