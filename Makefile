@@ -125,6 +125,12 @@ $(B)/fixtures/liar: $(B)/tests/access/liar.o
 	@echo "  LINK  fixtures/liar"
 	@$(CC) $(LDFLAGS_STATIC) -s -o $@ $^ $(shell pkg-config --static --libs xcb) $(shell pkg-config --libs dbus-1)
 
+# Preloaded into apps of the images: their toolkits' fields. Without what the mode adds.
+$(B)/fixtures/fields.so: tests/access/fields.c
+	@mkdir -p $(@D)
+	@echo "  LINK  fixtures/fields.so"
+	@$(CC) -std=gnu17 -D_GNU_SOURCE $(WARN) -O1 -fPIC -shared -o $@ $<
+
 # What the bench measures with: the sources of tests/perf with a main, linked as tests are.
 PERF_MAINS := $(patsubst tests/perf/%.c,%,$(shell grep -l '^int main' tests/perf/*.c))
 PERF := $(PERF_MAINS:%=$(B)/perf/%)
@@ -152,7 +158,7 @@ $(foreach t,$(FUZZ),$(eval $(call FUZZ_PROGRAM,$(t:$(B)/%=%))))
 
 fuzz: $(FUZZ)
 
-unit-programs: $(UNIT) $(XTESTS) $(FUZZ) $(B)/fixtures/glovebox-front $(B)/fixtures/liar
+unit-programs: $(UNIT) $(XTESTS) $(FUZZ) $(B)/fixtures/glovebox-front $(B)/fixtures/liar $(B)/fixtures/fields.so
 
 unit: unit-programs
 	@for t in $(UNIT); do $$t || exit 1; done

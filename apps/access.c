@@ -68,6 +68,7 @@ static void forget_focus(struct access *access)
 void access_fill_node(struct access_node *out, const struct access_item *item, uint32_t window)
 {
 	*out = (struct access_node){
+		.id = item->id,
 		.password = item->password,
 		.editable = item->editable,
 		.multi_line = (item->states >> STATE_MULTI_LINE) & 1,
@@ -177,7 +178,8 @@ static void on_focus(struct access *access, const struct access_record *record)
 }
 
 static const enum err_code FAULTS[ACCESS_N_FAULTS] = {
-	[ACCESS_NOT_FOUND] = ERR_NOT_FOUND, [ACCESS_SILENT] = ERR_TIMEOUT, [ACCESS_REFUSED] = ERR_CONFLICT};
+	[ACCESS_NOT_FOUND] = ERR_NOT_FOUND, [ACCESS_SILENT] = ERR_TIMEOUT, [ACCESS_REFUSED] = ERR_CONFLICT,
+	[ACCESS_UNSET] = ERR_CONFLICT};
 
 /* False when the helper broke the protocol. */
 static bool on_record(struct access *access, const struct access_record *record)
@@ -194,9 +196,10 @@ static bool on_record(struct access *access, const struct access_record *record)
 		return true; /* it was given up */
 	else if (record->op == ACCESS_NODE)
 		return add_item(question, &record->item);
-	else if (record->op == ACCESS_FAILED)
+	else if (record->op == ACCESS_FAILED) {
+		question->unset = record->fault == ACCESS_UNSET;
 		fail_question(question, FAULTS[record->fault], record->text);
-	else {
+	} else {
 		question->done = record->done;
 		finish_question(question);
 	}

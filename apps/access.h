@@ -19,6 +19,7 @@ struct access;
 
 /* What an app says of one of its nodes. */
 struct access_node {
+	uint32_t id;                          /* never of another node */
 	char role[LIMIT_NODE_ROLE_BYTES + 1]; /* as AT-SPI names it: "push button", "password text" */
 	char name[LIMIT_NODE_NAME_BYTES + 1]; /* its label; valid UTF-8, never a value; "" has none */
 	bool password;                        /* what is typed here is a secret: no value of it is ever told */

@@ -9,6 +9,7 @@
 
 #include "apps/access.h"
 #include "apps/access/wire/proto.h"
+#include "session/base/action.h"
 
 struct apps;
 struct process;
@@ -26,6 +27,7 @@ struct access_question {
 	/* The answer. */
 	bool answered;
 	struct err failed;    /* code ERR_NONE: it went well */
+	bool unset;           /* it did not, but keys may do it (ACCESS_UNSET) */
 	struct access_item *items;
 	size_t n_items, max_items;
 	struct access_told told;
@@ -76,6 +78,15 @@ struct access_question *access_question(struct access *access, size_t max_items,
 void access_send(struct access_question *question, const struct access_record *record);
 /* Waits for the end of the answer. Errors: as access_wait_at, and ERR_CONFLICT for what the app refused. */
 int access_wait(struct access_question *question, int64_t until_ms, struct err *e);
+
+/* access_rows.c: asks something about a node, and waits for the answer. Errors: as access_wait, with the field's place; *unset (may be NULL) as the
+ * question's. */
+int access_ask_node(struct action_run *run, const struct access_record *record, struct access_item *out, bool *unset, struct err *e);
+/* Tells the node as a result of the action. What it has nothing of is left out. */
+void access_put_node(const struct action_run *run, const struct access_item *item, json_t *object);
+
+/* access_set.c: the action set_node. */
+int access_set_run(struct action_run *run, struct err *e);
 
 /* access_aim.c: the X window (0: the active one, or that of the input focus) as a target. Errors: ERR_NO_WINDOW, those of xconn_reply. */
 int access_aim(struct apps *apps, xcb_window_t window, struct access_target *out, struct err *e);

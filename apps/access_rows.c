@@ -106,8 +106,7 @@ static void put_list(json_t *object, const char *name, json_t *list)
 	json_decref(list);
 }
 
-/* What a node has nothing of is left out: trees are long. */
-static void put_node(const struct action_run *run, const struct access_item *item, json_t *object)
+void access_put_node(const struct action_run *run, const struct access_item *item, json_t *object)
 {
 	json_object_set_new(object, "role", json_string(item->role));
 	put_text(object, "name", item->name);
@@ -180,7 +179,7 @@ static void put_branch(const struct action_run *run, const struct order *order, 
 {
 	json_t *object = json_pack("{s:I, s:i}", "id", (json_int_t)order->items[at].id, "depth", depth);
 
-	put_node(run, &order->items[at], object);
+	access_put_node(run, &order->items[at], object);
 	json_array_append_new(list, object);
 	if (depth < LIMIT_TREE_DEPTH)
 		for (int32_t child = order->first[at]; child >= 0; child = order->next[child])
@@ -210,7 +209,7 @@ static int refuse(const struct access *access, struct err *e)
 	return err_set(e, ERR_UNSUPPORTED, NULL, "%s", access_unavailable(access));
 }
 
-int tree_run(struct action_run *run, struct err *e)
+static int tree_run(struct action_run *run, struct err *e)
 {
 	struct apps *apps = run->home;
 	struct access *access = &apps->access;
@@ -246,43 +245,43 @@ int tree_run(struct action_run *run, struct err *e)
 	return rc;
 }
 
-/* Does something to the node, and says how it is then. */
-static int change(struct action_run *run, const struct access_record *record, struct err *e)
+int access_ask_node(struct action_run *run, const struct access_record *record, struct access_item *out, bool *unset, struct err *e)
 {
 	struct apps *apps = run->home;
 	struct access *access = &apps->access;
 	struct access_question *question;
 	int rc;
 
+	if (unset)
+		*unset = false;
 	if (access_unavailable(access))
 		return refuse(access, e);
 	question = access_question(access, 1, run->deadline_ms);
 	access_send(question, record);
 	rc = access_wait(question, MIN(util_now_ms() + CHANGE_MS, run->deadline_ms), e);
+	if (rc == 0 && question->n_items == 0)
+		rc = err_set(e, ERR_NOT_FOUND, NULL, "there is no node %u (any more)", record->id);
 	if (rc < 0 && e->code == ERR_NOT_FOUND)
 		(void)err_set(e, ERR_NOT_FOUND, "/node", "%s", e->msg);
-	if (rc == 0 && question->n_items > 0) {
-		json_object_set_new(run->result, "node", json_integer(question->items[0].id));
-		put_node(run, &question->items[0], run->result);
-	}
+	if (rc == 0)
+		*out = question->items[0];
+	if (unset)
+		*unset = question->unset;
 	access_drop(question);
 	return rc;
 }
 
-int press_node_run(struct action_run *run, struct err *e)
+static int press_node_run(struct action_run *run, struct err *e)
 {
 	struct access_record record = {.op = ACCESS_PRESS, .id = (uint32_t)form_int(run->args, "node", 0)};
+	struct access_item item;
 
 	(void)strcpy(record.text, form_string(run->args, "name", ""));
-	return change(run, &record, e);
-}
-
-int set_node_run(struct action_run *run, struct err *e)
-{
-	struct access_record record = {.op = ACCESS_SET, .id = (uint32_t)form_int(run->args, "node", 0)};
-
-	(void)strcpy(record.text, form_string(run->args, "value", ""));
-	return change(run, &record, e);
+	if (access_ask_node(run, &record, &item, NULL, e) < 0)
+		return -1;
+	json_object_set_new(run->result, "node", json_integer(item.id));
+	access_put_node(run, &item, run->result);
+	return 0;
 }
 
 static const struct field tree_fields[] = {
@@ -321,7 +320,8 @@ static const struct member tree_told[] = {
 		{"width?", "integer", "width (px)"}, {"height?", "integer", "height (px)"}, \
 		{"children?", "count", "how many it has below it, where that is more than is told"}
 const struct member access_node_members[ACCESS_NODE_MEMBERS] = {{"id", "count", "what press_node and set_node call it"}, {"depth", "count", "how deep it lies"}, OF_NODE};
-static const struct member change_told[] = {{"node", "count", "its id"}, OF_NODE};
+static const struct member press_told[] = {{"node", "count", "its id"}, OF_NODE};
+static const struct member set_told[] = {{"node", "count", "its id"}, {"by", "string", "accessibility: the app set it; typing: it got the focus, and keys"}, OF_NODE};
 
 const struct action_row access_rows[] = {
 	{"tree",
@@ -341,17 +341,17 @@ const struct action_row access_rows[] = {
 	 NULL,
 	 press_node_run,
 	 0,
-	 MEMBERS(change_told),
+	 MEMBERS(press_told),
 	 "{\"action\":\"press_node\",\"node\":18}",
 	 "{\"node\":18,\"role\":\"push button\",\"name\":\"Save\"}"},
 	{"set_node",
-	 "sets the text or number of a node and tells what it holds then; password fields are refused",
+	 "sets the text or number of a node and tells what it holds then; a field whose app does not set it gets the focus and is typed over; password fields are refused",
 	 {set_fields, ARRAY_LEN(set_fields), NULL},
 	 NULL,
-	 set_node_run,
+	 access_set_run,
 	 0,
-	 MEMBERS(change_told),
+	 MEMBERS(set_told),
 	 "{\"action\":\"set_node\",\"node\":19,\"value\":\"Ada\"}",
-	 "{\"node\":19,\"role\":\"entry\",\"name\":\"First name\",\"value\":\"Ada\"}"},
+	 "{\"node\":19,\"by\":\"accessibility\",\"role\":\"entry\",\"name\":\"First name\",\"value\":\"Ada\"}"},
 };
 const size_t access_n_rows = ARRAY_LEN(access_rows);

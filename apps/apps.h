@@ -15,6 +15,8 @@ struct apps;
 
 struct apps_ops {
 	void (*init_gone)(void *arg); /* the link to init broke: the app jail is dead */
+	/* Types the text in place of all that what has the focus holds; returns when that is done. NULL: it cannot be typed. In a coroutine. */
+	int (*type_over)(void *arg, const char *text, int64_t deadline_ms, struct err *e);
 	void *arg;
 	long exec_ms;                 /* the longest that a command may run; 0 is LIMIT_EXEC_MS */
 	bool accessibility;           /* the apps are asked what is on the screen */

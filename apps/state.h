@@ -83,8 +83,5 @@ int show_window_run(struct action_run *run, struct err *e);
 /* apps/access_rows.c: a node, as the results tell it. */
 #define ACCESS_NODE_MEMBERS 14
 extern const struct member access_node_members[ACCESS_NODE_MEMBERS];
-int tree_run(struct action_run *run, struct err *e);
-int press_node_run(struct action_run *run, struct err *e);
-int set_node_run(struct action_run *run, struct err *e);
 
 #endif

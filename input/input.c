@@ -502,6 +502,29 @@ static int run_type(struct action_run *run, struct err *e)
 	return rc;
 }
 
+/* A chord by its name, pressed and released. */
+static int press(struct input *input, const char *keys, struct err *e)
+{
+	json_auto_t *args = json_pack("{s:s}", "keys", keys);
+	struct chord chord;
+	struct grip grip;
+
+	if (begin_chord(input, args, &chord, e) < 0 || keyboard_press(&input->keyboard, &chord, &grip, e) < 0)
+		return -1;
+	return finish(input, &grip, 0, e);
+}
+
+int input_type_over(struct input *input, const char *text, int64_t deadline_ms, struct err *e)
+{
+	struct typing typing = {.text = text, .len = strlen(text), .deadline_ms = deadline_ms};
+
+	if (typing_check(text, typing.len, 0, "/value", e) < 0 || press(input, "ctrl+a", e) < 0)
+		return -1;
+	if (typing.len == 0)
+		return press(input, "backspace", e);
+	return focus_settle(&input->focus, e) < 0 ? -1 : typing_run(&input->keyboard, &typing, e);
+}
+
 static int run_cursor_position(struct action_run *run, struct err *e)
 {
 	struct input *input = run->home;

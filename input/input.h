@@ -44,6 +44,10 @@ void input_release(struct input *input);
  * coroutine. Errors of the rows. */
 int input_settle(struct input *input, struct err *e);
 
+/* Types the text in place of all that what has the focus holds (Ctrl+A), "" with BackSpace. Errors as the rows key and type; a text that cannot be typed is
+ * refused before anything is pressed, at /value. Must run in a coroutine. */
+int input_type_over(struct input *input, const char *text, int64_t deadline_ms, struct err *e);
+
 /* Whether these arguments of a row that types put characters somewhere: a text, or a key with nothing but Shift that stands for one. */
 bool input_types(const json_t *args);
 

@@ -200,6 +200,12 @@ bool desk_is_document(uint32_t role)
 	return role == ROLE_DOCUMENT_FRAME || (role >= ROLE_DOCUMENT_SPREADSHEET && role <= ROLE_DOCUMENT_EMAIL);
 }
 
+bool desk_may_hide(const struct seen *seen)
+{
+	return seen->app->gtk4 && (seen->role == ROLE_TEXT || seen->role == ROLE_ENTRY) && seen_is(seen, STATE_EDITABLE) &&
+	       !seen_is(seen, STATE_MULTI_LINE);
+}
+
 static bool is_near(int a, int b)
 {
 	return a - b <= PLACE_SLACK_PX && b - a <= PLACE_SLACK_PX;
@@ -230,44 +236,62 @@ static bool is_same_frame(struct desk *desk, struct app *app, const struct acces
 	return true;
 }
 
-static bool search_frame(struct desk *desk, struct app *app, const struct access_target *target, int64_t deadline_ms, struct seen *out)
+/* The top nodes of the app: at most LIMIT_TREE_CHILDREN into list; returns how many. */
+static uint32_t look_at_tops(struct desk *desk, struct app *app, int64_t deadline_ms, struct seen *list)
 {
-	struct ref *list = util_alloc(LIMIT_TREE_CHILDREN * sizeof(*list));
-	struct looking *looking;
+	auto_free struct ref *refs = util_alloc(LIMIT_TREE_CHILDREN * sizeof(*refs));
+	auto_free struct looking *looking = NULL;
 	struct seen root = {.app = app, .ref = app->root};
 	struct children_call calls = {.n = 0};
-	int best = -1;
-	uint32_t n;
+	uint32_t n, n_seen = 0;
 	int32_t count = 0;
 
 	(void)atspi_take_int(atspi_get(&desk->a11y, app, &app->root, ATSPI_ACCESSIBLE, "ChildCount"), deadline_ms, &count);
 	root.n_children = (uint32_t)MAX(count, 0);
 	atspi_children(&desk->a11y, &root, LIMIT_TREE_CHILDREN, &calls);
-	n = atspi_children_take(&calls, app, deadline_ms, list);
+	n = atspi_children_take(&calls, app, deadline_ms, refs);
 	looking = util_alloc((n + 1) * sizeof(*looking));
 	for (uint32_t i = 0; i < n; i++)
-		atspi_look(&desk->a11y, app, &list[i], &looking[i]);
-	for (uint32_t i = 0; i < n; i++) {
-		struct seen frame;
+		atspi_look(&desk->a11y, app, &refs[i], &looking[i]);
+	for (uint32_t i = 0; i < n; i++)
+		n_seen += atspi_look_take(&looking[i], app, &refs[i], deadline_ms, &list[n_seen]);
+	return n_seen;
+}
 
-		if (!atspi_look_take(&looking[i], app, &list[i], deadline_ms, &frame) || points(&frame, target) <= best)
-			continue;
-		best = points(&frame, target);
-		*out = frame;
-	}
-	free(looking);
-	free(list);
-	if (is_sure(best)) {
+/* A menu or a tooltip: those of Chromium are frames without a name. */
+static bool is_popup(const struct seen *top)
+{
+	return seen_is(top, STATE_SHOWING) && top->width > 0 && (top->role == ROLE_WINDOW || top->name[0] == '\0');
+}
+
+static bool search_frame(struct desk *desk, struct app *app, const struct access_target *target, int64_t deadline_ms, struct seen *out, struct tops *others)
+{
+	auto_free struct seen *list = util_alloc(LIMIT_TREE_CHILDREN * sizeof(*list));
+	uint32_t n = look_at_tops(desk, app, deadline_ms, list), best = n;
+	int most = -1;
+
+	for (uint32_t i = 0; i < n; i++)
+		if (points(&list[i], target) > most) {
+			most = points(&list[i], target);
+			best = i;
+		}
+	/* GTK 4 has no places on the screen: what is no window of it by title or size, such as a menu's, cannot be told from others. */
+	if (most < (app->gtk4 ? PLACE_POINTS : 0))
+		return false;
+	*out = list[best];
+	if (is_sure(most)) {
 		app->window = target->window;
 		app->frame = out->ref;
 	}
-	/* GTK 4 has no places on the screen: what is no window of it by title or size, such as a menu's, cannot be told from others. */
-	return best >= (app->gtk4 ? PLACE_POINTS : 0);
+	for (uint32_t i = 0; others && i < n && others->n < TOPS; i++)
+		if (i != best && (target->popup ? seen_is(&list[i], STATE_SHOWING) : is_popup(&list[i])))
+			others->list[others->n++] = list[i];
+	return true;
 }
 
-bool desk_frame(struct desk *desk, struct app *app, const struct access_target *target, int64_t deadline_ms, struct seen *out)
+bool desk_frame(struct desk *desk, struct app *app, const struct access_target *target, int64_t deadline_ms, struct seen *out, struct tops *others)
 {
-	return is_same_frame(desk, app, target, deadline_ms, out) || search_frame(desk, app, target, deadline_ms, out);
+	return (!others && is_same_frame(desk, app, target, deadline_ms, out)) || search_frame(desk, app, target, deadline_ms, out, others);
 }
 
 void desk_item(struct desk *desk, const struct seen *seen, const struct access_target *target, struct access_item *out)

@@ -2,6 +2,7 @@
 /* Calls of AT-SPI, and their replies read. */
 #include "apps/access/atspi.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/param.h>
@@ -386,8 +387,7 @@ struct call *atspi_text(struct bus *bus, const struct seen *seen, int32_t count)
 	return atspi_call_ints(bus, seen->app, &seen->ref, ATSPI_TEXT, "GetText", 2, range);
 }
 
-/* Without U+FFFC, which stands for a child, and without blanks at the ends. */
-static void strip(char *text)
+void atspi_strip(char *text)
 {
 	char *to = text;
 
@@ -407,16 +407,25 @@ bool atspi_text_take(struct call *call, int32_t count, int64_t deadline_ms, char
 	out[0] = '\0';
 	if (!atspi_take_text(call, deadline_ms, out, LIMIT_NODE_TEXT_BYTES, cut))
 		return false;
-	strip(out);
+	atspi_strip(out);
 	return out[0] != '\0';
 }
 
-/* One name a line, at the line of its index. Browsers have names without a letter: the first is what a click does, others are not told. */
+/* Browsers have names without letters, and Firefox calls what a menu's item does by its key: "T;". */
+static bool is_word(const char *name)
+{
+	for (const char *at = name; *at; at++)
+		if (isalpha((unsigned char)at[0]) && isalpha((unsigned char)at[1]))
+			return !strpbrk(name, "\n\r");
+	return false;
+}
+
+/* One name a line, at the line of its index. Where it is no word, the first is what a click does, others are not told. */
 static bool add_line(char *list, size_t max, const char *name, int index)
 {
 	size_t len = strlen(list);
 
-	if (strlen(name) == strcspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") || strpbrk(name, "\n\r"))
+	if (!is_word(name))
 		name = index == 0 ? ACCESS_DEFAULT_ACTION : ACCESS_UNTOLD_ACTION;
 	if (len + 1 + strlen(name) > max)
 		return false;

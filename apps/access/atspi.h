@@ -114,6 +114,9 @@ void atspi_trim(char *name);
 /* Copies at most max bytes of valid UTF-8, cut between characters. True: all of it. */
 bool atspi_copy(char *out, size_t max, const char *text);
 
+/* Takes out what atspi_text_take never gives: U+FFFC, which stands for a child, and blanks at the end. */
+void atspi_strip(char *text);
+
 /* What is written in the node, without the marks of embedded objects. At most LIMIT_NODE_TEXT_BYTES. False: nothing. Two rounds of calls:
  * the first is under way when `count` is. */
 struct call *atspi_text_count(struct bus *bus, const struct seen *seen);

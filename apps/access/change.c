@@ -11,7 +11,7 @@
 #include "session/base/util.h"
 
 #define CHANGE_MS 2000
-#define SETTLE_MS 300 /* until what was set is there */
+#define SETTLE_MS 300 /* from the last change until what was set is taken for all that comes of it */
 #define AGAIN_MS 10
 
 /* The node of the question. False: it was answered that there is none. */
@@ -42,7 +42,7 @@ static void read_value(struct desk *desk, const struct seen *seen, int64_t deadl
 
 	item->text[0] = '\0';
 	item->has_text = false;
-	if (item->password)
+	if (item->password || desk_may_hide(seen))
 		return;
 	if ((seen->interfaces & HAS_TEXT) && atspi_take_int(atspi_text_count(&desk->a11y, seen), deadline_ms, &count) && count > 0)
 		item->has_text = atspi_text_take(atspi_text(&desk->a11y, seen, count), count, deadline_ms, item->text, &item->text_cut);
@@ -53,36 +53,49 @@ static void read_value(struct desk *desk, const struct seen *seen, int64_t deadl
 	}
 }
 
-/* What was to be set, and what the node held before. */
-struct setting {
-	char held[LIMIT_NODE_TEXT_BYTES + 1], wanted[LIMIT_NODE_TEXT_BYTES + 1];
-};
-
-/* The node as it is now, after what was set (or NULL): browsers set it a little after they have said so. */
-static void tell_node(struct desk *desk, const struct access_record *ask, const struct seen *before, const struct setting *set,
-                      int64_t deadline_ms)
+/* The start of a text, as read_value would give it. */
+static void as_read(const char *text, char out[LIMIT_NODE_TEXT_BYTES + 1])
 {
-	struct access_record record = {.op = ACCESS_NODE, .question = ask->question};
-	int64_t until_ms = MIN(deadline_ms, util_now_ms() + SETTLE_MS);
+	(void)atspi_copy(out, LIMIT_NODE_TEXT_BYTES, text);
+	atspi_strip(out);
+}
+
+/* The node as it is now. With `wanted`: when it holds that, or no longer changes; browsers set it a little after they have said so. */
+static void look_again(struct desk *desk, const struct seen *before, const char *wanted, int64_t deadline_ms, struct access_item *item)
+{
+	int64_t until_ms = util_now_ms() + SETTLE_MS;
+	char last[LIMIT_NODE_TEXT_BYTES + 1];
 	struct seen now;
 
 	if (!atspi_see(&desk->a11y, before->app, &before->ref, deadline_ms, &now))
 		now = *before; /* it is gone by what was done */
-	desk_item(desk, &now, NULL, &record.item);
-	record.item.x = record.item.y = record.item.width = record.item.height = 0; /* without its window, GTK 4's are not known */
-	read_value(desk, &now, deadline_ms, &record.item);
-	while (set && strcmp(record.item.text, set->wanted) != 0 && util_now_ms() < until_ms) {
+	desk_item(desk, &now, NULL, item);
+	item->x = item->y = item->width = item->height = 0; /* without its window, GTK 4's are not known */
+	read_value(desk, &now, deadline_ms, item);
+	while (wanted && strcmp(item->text, wanted) != 0 && util_now_ms() < MIN(until_ms, deadline_ms)) {
+		(void)strcpy(last, item->text);
 		(void)co_wait_until(util_now_ms() + AGAIN_MS, NULL);
-		read_value(desk, &now, deadline_ms, &record.item);
+		read_value(desk, &now, deadline_ms, item);
+		if (strcmp(item->text, last) != 0)
+			until_ms = util_now_ms() + SETTLE_MS;
 	}
-	if (set && strcmp(record.item.text, set->wanted) != 0 && strcmp(record.item.text, set->held) == 0) {
-		/* Firefox says so of every field. */
-		desk_fail(ask->question, ACCESS_REFUSED, "the app says that it has set node %u, but that holds what it held; click on it and type", ask->id);
-		return;
-	}
+}
+
+static void tell_item(const struct access_record *ask, const struct access_item *item)
+{
+	struct access_record record = {.op = ACCESS_NODE, .question = ask->question, .item = *item};
+
 	desk_tell(&record);
 	record = (struct access_record){.op = ACCESS_DONE, .question = ask->question};
 	desk_tell(&record);
+}
+
+static void tell_node(struct desk *desk, const struct access_record *ask, const struct seen *before, const char *wanted, int64_t deadline_ms)
+{
+	struct access_item item;
+
+	look_again(desk, before, wanted, deadline_ms, &item);
+	tell_item(ask, &item);
 }
 
 /* The index of the action with this name, or of the first one; -1: there is none. */
@@ -203,39 +216,84 @@ static bool select_child(struct desk *desk, const struct seen *seen, const char 
 	return false;
 }
 
+/* The start of the value as read_value gives it when it was set. */
+static void as_set(const struct seen *seen, const char *value, char out[LIMIT_NODE_TEXT_BYTES + 1])
+{
+	if (seen->interfaces & HAS_EDITABLE)
+		as_read(value, out);
+	else
+		(void)snprintf(out, LIMIT_NODE_TEXT_BYTES, "%.10g", strtod(value, NULL));
+}
+
+/* Sets a text or a number. True: the node holds that, or at least something else than before; Firefox says of every field that it has set it. */
+static bool set_held(struct desk *desk, const struct seen *seen, const char *value, int64_t deadline_ms, struct access_item *item)
+{
+	char held[LIMIT_NODE_TEXT_BYTES + 1], wanted[LIMIT_NODE_TEXT_BYTES + 1];
+
+	desk_item(desk, seen, NULL, item);
+	read_value(desk, seen, deadline_ms, item);
+	(void)strcpy(held, item->text);
+	as_set(seen, value, wanted);
+	if (!(seen->interfaces & HAS_EDITABLE ? set_text : set_number)(desk, seen, value, deadline_ms))
+		return false;
+	look_again(desk, seen, desk_may_hide(seen) ? NULL : wanted, deadline_ms, item);
+	return strcmp(item->text, wanted) == 0 || strcmp(item->text, held) != 0 || desk_may_hide(seen);
+}
+
+/* True: it was set, and *item is how the node is then. */
+static bool set_value(struct desk *desk, const struct seen *seen, const char *value, int64_t deadline_ms, struct access_item *item)
+{
+	if (seen->interfaces & (HAS_EDITABLE | HAS_VALUE))
+		return set_held(desk, seen, value, deadline_ms, item);
+	if (!(seen->interfaces & HAS_SELECTION) || !select_child(desk, seen, value, deadline_ms))
+		return false;
+	look_again(desk, seen, NULL, deadline_ms, item);
+	return true;
+}
+
 void change_set(struct desk *desk, const struct access_record *ask)
 {
 	int64_t deadline_ms = util_now_ms() + CHANGE_MS;
-	struct setting set = {.held = ""};
 	struct access_item item;
 	struct seen seen;
-	bool done, is_read;
 
 	if (!find_node(desk, ask, deadline_ms, &seen))
 		return;
-	is_read = (seen.interfaces & (HAS_EDITABLE | HAS_VALUE)) != 0;
-	desk_item(desk, &seen, NULL, &item);
-	read_value(desk, &seen, deadline_ms, &item);
-	(void)strcpy(set.held, item.text);
-	(void)atspi_copy(set.wanted, LIMIT_NODE_TEXT_BYTES, ask->text);
-	if (desk_is_password(&seen)) {
+	if (desk_is_password(&seen))
 		desk_fail(ask->question, ACCESS_REFUSED, "node %u is a password field, of which nothing is set here", ask->id);
-		return;
-	}
-	if (seen.interfaces & HAS_EDITABLE)
-		done = set_text(desk, &seen, ask->text, deadline_ms);
-	else if (seen.interfaces & HAS_VALUE)
-		done = set_number(desk, &seen, ask->text, deadline_ms);
-	else if (seen.interfaces & HAS_SELECTION)
-		done = select_child(desk, &seen, ask->text, deadline_ms);
-	else {
-		desk_fail(ask->question, ACCESS_REFUSED, "node %u (%s) takes no value; click on it and type", ask->id, atspi_role_name(seen.role));
-		return;
-	}
-	if (done)
-		tell_node(desk, ask, &seen, is_read ? &set : NULL, deadline_ms);
+	else if (set_value(desk, &seen, ask->text, deadline_ms, &item))
+		tell_item(ask, &item);
 	else if (seen.app->peer.hung)
 		desk_fail(ask->question, ACCESS_SILENT, "the app has not answered; it may do it yet");
-	else
+	else if (seen_is(&seen, STATE_EDITABLE))
+		desk_fail(ask->question, ACCESS_UNSET, "the app sets nothing in node %u (%s); click on it and type", ask->id, atspi_role_name(seen.role));
+	else if (seen.interfaces & (HAS_EDITABLE | HAS_VALUE | HAS_SELECTION))
 		desk_fail(ask->question, ACCESS_REFUSED, "the app did not take this value for node %u (%s)", ask->id, atspi_role_name(seen.role));
+	else
+		desk_fail(ask->question, ACCESS_REFUSED, "node %u (%s) takes no value", ask->id, atspi_role_name(seen.role));
+}
+
+void change_grab(struct desk *desk, const struct access_record *ask)
+{
+	int64_t deadline_ms = util_now_ms() + CHANGE_MS;
+	struct seen seen;
+	bool done;
+
+	if (!find_node(desk, ask, deadline_ms, &seen))
+		return;
+	/* What it says of it does not count. */
+	(void)atspi_take_bool(atspi_call(&desk->a11y, seen.app, &seen.ref, ATSPI_COMPONENT, "GrabFocus"), deadline_ms, &done);
+	tell_node(desk, ask, &seen, NULL, deadline_ms);
+}
+
+void change_read(struct desk *desk, const struct access_record *ask)
+{
+	int64_t deadline_ms = util_now_ms() + CHANGE_MS;
+	char wanted[LIMIT_NODE_TEXT_BYTES + 1];
+	struct seen seen;
+
+	if (!find_node(desk, ask, deadline_ms, &seen))
+		return;
+	as_read(ask->text, wanted);
+	tell_node(desk, ask, &seen, wanted, deadline_ms);
 }

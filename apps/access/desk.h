@@ -42,15 +42,26 @@ void desk_app_gone(struct desk *desk, const char *name);
 /* Frees those that are gone, when no question runs. */
 void desk_sweep(struct desk *desk, bool all);
 
+/* Some top nodes of an app. */
+#define TOPS 16
+struct tops {
+	struct seen list[TOPS];
+	size_t n;
+};
+
 /*
- * apps.c: the top node of the app that the X window is of, into *out; by its title and place. False: none fits.
+ * apps.c: the top node of the app that the X window is of, into *out; by its title and place. False: none fits. `others` (may be NULL; n 0) gets those that
+ * may belong to it as well: its menus, or when it is a menu, what it may hang on.
  */
-bool desk_frame(struct desk *desk, struct app *app, const struct access_target *target, int64_t deadline_ms, struct seen *out);
+bool desk_frame(struct desk *desk, struct app *app, const struct access_target *target, int64_t deadline_ms, struct seen *out, struct tops *others);
 
 /* apps.c: the node as it is told, without text and actions. */
 void desk_item(struct desk *desk, const struct seen *seen, const struct access_target *target, struct access_item *out);
 bool desk_is_password(const struct seen *seen);
 bool desk_is_document(uint32_t role);
+/* A GtkEntry of GTK 4 that hides what is typed tells it all the same, and nothing makes it out among those of one line (a GtkPasswordEntry is one of
+ * password): of such no text is told, and whether they are a password's is not known. */
+bool desk_may_hide(const struct seen *seen);
 
 /* walk.c: answers ACCESS_TREE. */
 void walk_run(struct desk *desk, const struct access_record *ask);
@@ -73,9 +84,11 @@ void focus_run(struct desk *desk, const struct access_record *ask);
 void focus_event(struct desk *desk, struct app *app, const char *path, bool gained);
 void focus_again(struct desk *desk);
 
-/* change.c: answer ACCESS_PRESS and ACCESS_SET. */
+/* change.c: answer ACCESS_PRESS, ACCESS_SET, ACCESS_GRAB and ACCESS_READ. */
 void change_press(struct desk *desk, const struct access_record *ask);
 void change_set(struct desk *desk, const struct access_record *ask);
+void change_grab(struct desk *desk, const struct access_record *ask);
+void change_read(struct desk *desk, const struct access_record *ask);
 
 /* tty.c: is there a terminal of a program that descends from the process, and does one of them ask for a password? */
 void tty_look(int pid, bool *terminal, bool *prompt);

@@ -217,7 +217,7 @@ static bool find_frame(struct desk *desk, struct app *app, const struct access_r
 	const struct ref guess = app->frame;
 
 	*below = app->window != 0 && app->window == ask->target.window ? ask_below(desk, app, &guess, x, y) : NULL;
-	if (!desk_frame(desk, app, &ask->target, deadline_ms, frame)) {
+	if (!desk_frame(desk, app, &ask->target, deadline_ms, frame, NULL)) {
 		bus_drop(*below);
 		return false;
 	}
@@ -228,6 +228,21 @@ static bool find_frame(struct desk *desk, struct app *app, const struct access_r
 	return true;
 }
 
+/* A popup is told by another top node: the drop-downs of Chromium. */
+static bool find_elsewhere(struct desk *desk, struct app *app, const struct access_record *ask, const struct find *popups, int64_t deadline_ms,
+                           struct seen *out)
+{
+	auto_free struct tops *others = util_zalloc(sizeof(*others));
+	struct seen frame;
+	bool found = false;
+
+	if (!desk_frame(desk, app, &ask->target, deadline_ms, &frame, others))
+		return false;
+	for (size_t i = 0; i < others->n && !found; i++)
+		found = find_below(desk, popups, &others->list[i], deadline_ms, out);
+	return found;
+}
+
 static bool find_at(struct desk *desk, struct app *app, const struct access_record *ask, int64_t deadline_ms, struct seen *out)
 {
 	int x = ask->x - (app->gtk4 ? ask->target.x : 0), y = ask->y - (app->gtk4 ? ask->target.y : 0);
@@ -235,13 +250,14 @@ static bool find_at(struct desk *desk, struct app *app, const struct access_reco
 	const struct find popups = {.leads = leads_to_popup, .fits = is_popup_at_point, .x = x, .y = y};
 	struct call *below;
 	struct seen frame;
+	bool found;
 
 	if (!find_frame(desk, app, ask, x, y, deadline_ms, &frame, &below))
 		return false;
+	found = descend(desk, &frame, below, x, y, deadline_ms, out);
 	if (ask->target.popup)
-		return (descend(desk, &frame, below, x, y, deadline_ms, out) && is_of_popup(out)) ||
-		       find_below(desk, &popups, &frame, deadline_ms, out);
-	if (!descend(desk, &frame, below, x, y, deadline_ms, out) && !find_below(desk, &find, &frame, deadline_ms, out))
+		return (found && is_of_popup(out)) || find_below(desk, &popups, &frame, deadline_ms, out) || find_elsewhere(desk, app, ask, &popups, deadline_ms, out);
+	if (!found && !find_below(desk, &find, &frame, deadline_ms, out))
 		return false;
 	if (out->role == ROLE_PAGE_TAB_LIST) { /* pages of GTK 3 have no place, and it finds nothing in them */
 		struct seen list = *out;
@@ -261,7 +277,7 @@ void find_warm(struct desk *desk, const struct access_target *target)
 	struct seen frame;
 
 	for (size_t i = 0; i < n; i++)
-		if (!apps[i]->gtk4 && desk_frame(desk, apps[i], target, deadline_ms, &frame))
+		if (!apps[i]->gtk4 && desk_frame(desk, apps[i], target, deadline_ms, &frame, NULL))
 			(void)atspi_take_ref(ask_below(desk, apps[i], &frame.ref, target->x + target->width / 2, target->y + target->height / 2), apps[i],
 			                     deadline_ms, &node);
 }

@@ -13,6 +13,7 @@
 #define TICK_MS 100       /* terminals tell nobody that they stop to echo */
 #define RETRY_MIN_MS 250  /* what is not known is looked for again, twice as long after each time */
 #define RETRY_MAX_MS 8000
+#define TO_FRAME 200      /* steps up from a field to its window */
 #define TO_DOCUMENT 40    /* steps up from a field to its page */
 
 static bool leads_to_focus(const struct find *find, const struct seen *seen)
@@ -27,6 +28,33 @@ static bool is_focused(const struct find *find, const struct seen *seen)
 	return seen_is(seen, STATE_FOCUSED);
 }
 
+/* Text fields of Qt have the focus together with a filler in them. */
+static void prefer_field(struct desk *desk, int64_t deadline_ms, struct seen *node)
+{
+	struct ref parent;
+	struct seen up;
+
+	if (node->role == ROLE_FILLER &&
+	    atspi_take_ref(atspi_get(&desk->a11y, node->app, &node->ref, ATSPI_ACCESSIBLE, "Parent"), node->app, deadline_ms, &parent) &&
+	    atspi_see(&desk->a11y, node->app, &parent, deadline_ms, &up) && seen_is(&up, STATE_FOCUSED) && seen_is(&up, STATE_EDITABLE))
+		*node = up;
+}
+
+/* Is it in another window of the app? Each of Qt has a node that says it has the focus. */
+static bool is_elsewhere(struct desk *desk, const struct seen *node, const struct seen *frame, int64_t deadline_ms)
+{
+	struct ref at = node->ref, up;
+
+	for (int i = 0; i < TO_FRAME && strcmp(at.path, frame->ref.path) != 0; i++) {
+		if (!atspi_take_ref(atspi_get(&desk->a11y, node->app, &at, ATSPI_ACCESSIBLE, "Parent"), node->app, deadline_ms, &up))
+			return false;
+		if (strcmp(up.path, node->app->root.path) == 0)
+			return true;
+		at = up;
+	}
+	return false;
+}
+
 /* The node of the app that has its focus. */
 static bool find_focus(struct desk *desk, struct app *app, const struct access_target *target, int64_t deadline_ms, struct seen *out)
 {
@@ -34,9 +62,12 @@ static bool find_focus(struct desk *desk, struct app *app, const struct access_t
 	struct ref said = app->focused;
 	struct seen frame;
 
-	if (said.path[0] && atspi_see(&desk->a11y, app, &said, deadline_ms, out) && seen_is(out, STATE_FOCUSED))
+	if (!desk_frame(desk, app, target, deadline_ms, &frame, NULL))
+		return false;
+	if (said.path[0] && atspi_see(&desk->a11y, app, &said, deadline_ms, out) && seen_is(out, STATE_FOCUSED) &&
+	    !is_elsewhere(desk, out, &frame, deadline_ms))
 		return true;
-	if (!desk_frame(desk, app, target, deadline_ms, &frame) || !find_below(desk, &find, &frame, deadline_ms, out))
+	if (!find_below(desk, &find, &frame, deadline_ms, out))
 		return false;
 	app->focused = out->ref;
 	return true;
@@ -89,22 +120,6 @@ static void find_url(struct desk *desk, const struct seen *node, int64_t deadlin
 	}
 }
 
-/* GTK 4 does not say that a GtkEntry hides what is typed; but what it then shows are bullets alone. */
-static bool shows_bullets(struct desk *desk, const struct seen *node, int64_t deadline_ms)
-{
-	char text[LIMIT_NODE_TEXT_BYTES + 1];
-	const char *at = text;
-	int32_t count = 0;
-	bool cut;
-
-	if (!node->app->gtk4 || !(node->interfaces & HAS_TEXT) || !atspi_take_int(atspi_text_count(&desk->a11y, node), deadline_ms, &count) ||
-	    count < 1 || !atspi_text_take(atspi_text(&desk->a11y, node, count), count, deadline_ms, text, &cut))
-		return false;
-	while (strncmp(at, "\xE2\x97\x8F", 3) == 0 || strncmp(at, "\xE2\x80\xA2", 3) == 0)
-		at += 3;
-	return *at == '\0';
-}
-
 static void look(struct desk *desk, const struct access_target *target, struct access_told *told)
 {
 	int64_t deadline_ms = util_now_ms() + FOCUS_MS;
@@ -121,9 +136,11 @@ static void look(struct desk *desk, const struct access_target *target, struct a
 
 		if (!find_focus(desk, apps[i], target, deadline_ms, &node))
 			continue;
+		prefer_field(desk, deadline_ms, &node);
+		if (desk_may_hide(&node))
+			break;
 		told->has_node = true;
 		desk_item(desk, &node, target, &told->node);
-		told->node.password |= shows_bullets(desk, &node, deadline_ms);
 		find_url(desk, &node, deadline_ms, told->url);
 	}
 	told->known = told->has_node || told->terminal;

@@ -154,7 +154,7 @@ static void round_look(struct walk *walk, size_t n)
 
 static bool wants_text(const struct seen *seen)
 {
-	return (seen->interfaces & HAS_TEXT) && !desk_is_password(seen);
+	return (seen->interfaces & HAS_TEXT) && !desk_is_password(seen) && !desk_may_hide(seen);
 }
 
 /* Second round: what is below it, how long its text is, what can be done with it. */
@@ -290,9 +290,10 @@ static void walk_app(struct walk *walk)
 {
 	struct seen top;
 	struct waiting first = {.depth = 0};
+	auto_free struct tops *popups = util_zalloc(sizeof(*popups));
 	struct ref *list;
 
-	if (!desk_frame(walk->desk, walk->app, &walk->ask->target, walk->deadline_ms, &top)) {
+	if (!desk_frame(walk->desk, walk->app, &walk->ask->target, walk->deadline_ms, &top, walk->ask->target.popup ? NULL : popups)) {
 		walk->truncated = util_now_ms() >= walk->deadline_ms;
 		return;
 	}
@@ -300,6 +301,8 @@ static void walk_app(struct walk *walk)
 	walk->met = util_zalloc(MET_PLACES * sizeof(*walk->met));
 	walk->batch = util_alloc(BATCH * sizeof(*walk->batch));
 	enqueue(walk, &top.ref, &first);
+	for (size_t i = 0; i < popups->n; i++)
+		enqueue(walk, &popups->list[i].ref, &first);
 	while (walk->at < walk->n && !walk->app->peer.hung && !is_full(walk) && util_now_ms() < walk->deadline_ms)
 		do_batch(walk, list);
 	/* Of the last batch some may not have answered in time, too. */

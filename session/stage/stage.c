@@ -282,11 +282,16 @@ static int part_of(void *arg, uint32_t window, struct part *out, struct err *e)
 	return apps_part(stage->apps, stage->native, window, out, e);
 }
 
+static int type_over(void *arg, const char *text, int64_t deadline_ms, struct err *e)
+{
+	return input_type_over(((struct stage *)arg)->input, text, deadline_ms, e);
+}
+
 static int open_parts(struct stage *stage, struct err *e)
 {
 	int64_t deadline_ms = util_now_ms() + LIMIT_START_MS;
 	const struct apps_ops ops = {
-		.init_gone = on_init_gone, .arg = stage, .exec_ms = form_int(json_object_get(stage->spec, "limits"), "exec_ms", 0),
+		.init_gone = on_init_gone, .type_over = type_over, .arg = stage, .exec_ms = form_int(json_object_get(stage->spec, "limits"), "exec_ms", 0),
 		.accessibility = form_bool(stage->spec, "accessibility", true)};
 	const struct input_ops input_ops = {.look = look, .wait_quiet = wait_quiet, .changed = changed, .before_press = nodes_wait, .arg = stage};
 

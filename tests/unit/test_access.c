@@ -44,7 +44,7 @@ static void make(enum access_op op)
 	fill_text(record.focus.url, LIMIT_NODE_URL_BYTES);
 	fill_text(record.done.hung, LIMIT_NODE_NAME_BYTES);
 	fill_text(record.address, ACCESS_ADDRESS_BYTES);
-	fill_text(record.text, op == ACCESS_PRESS || op == ACCESS_SET ? LIMIT_NODE_VALUE_BYTES : LIMIT_NODE_NAME_BYTES);
+	fill_text(record.text, op == ACCESS_PRESS || op == ACCESS_SET || op == ACCESS_READ ? LIMIT_NODE_VALUE_BYTES : LIMIT_NODE_NAME_BYTES);
 }
 
 /* Every op at its largest comes through as it was, and no shorter part of it does. */

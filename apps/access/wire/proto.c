@@ -135,6 +135,7 @@ static void fields(struct cursor *cursor, struct access_record *record)
 {
 	switch (record->op) {
 	case ACCESS_FIRST:
+	case ACCESS_GRAB:
 		count(cursor, &record->id, UINT32_MAX);
 		return;
 	case ACCESS_AT:
@@ -151,6 +152,7 @@ static void fields(struct cursor *cursor, struct access_record *record)
 		return;
 	case ACCESS_PRESS:
 	case ACCESS_SET:
+	case ACCESS_READ:
 		count(cursor, &record->id, UINT32_MAX);
 		text(cursor, record->text, LIMIT_NODE_VALUE_BYTES);
 		return;

@@ -22,6 +22,8 @@ enum access_op {
 	ACCESS_TREE,      /* target, tree */
 	ACCESS_PRESS,     /* id, text: name of the action, or "" */
 	ACCESS_SET,       /* id, text: the value */
+	ACCESS_GRAB,      /* id: it is to have the focus of its app; whether it has is ACCESS_FOCUS's answer */
+	ACCESS_READ,      /* id, text: what was typed into it, for which a moment is waited: the node as it is then */
 	/* Helper → stage. */
 	ACCESS_STATE,     /* text: why there is no accessibility now, or ""; address of its bus */
 	ACCESS_FOCUSED,   /* focus; question 0: it has changed */
@@ -35,7 +37,11 @@ enum access_op {
 #define ACCESS_DEFAULT_ACTION "default"
 #define ACCESS_UNTOLD_ACTION "-"
 
-enum access_fault { ACCESS_NOT_FOUND, ACCESS_SILENT, ACCESS_REFUSED, ACCESS_N_FAULTS };
+enum access_fault {
+	ACCESS_NOT_FOUND, ACCESS_SILENT, ACCESS_REFUSED,
+	ACCESS_UNSET, /* the answer to ACCESS_SET: it takes text, but by keys alone */
+	ACCESS_N_FAULTS
+};
 
 /* States of a node, as AT-SPI numbers them. */
 enum access_state {
