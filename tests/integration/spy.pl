@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # spy.pl try WINDOW: does to the display, and to a window of another program, what a hostile client would, and says of each attempt
-# "NAME refused" or "NAME done WHAT". spy.pl listen WINDOW: asks for the keys of the root, of the window and of all in it, says
+# "NAME refused" or "NAME done WHAT". spy.pl ask WINDOW: asks the window manager to minimize it and to close it. spy.pl listen WINDOW: asks for the keys of the root, of the window and of all in it, says
 # "listening", and then each key that it gets, until its standard input ends. Speaks X11 itself, with the cookie of XAUTHORITY; without one if that is empty.
 use strict;
 use warnings;
@@ -8,7 +8,7 @@ use Socket;
 
 my ($what, $window) = @ARGV;
 my ($KEY_PRESS, $KEY_RELEASE) = (1 << 0, 1 << 1);
-my @EXTENSIONS = ('XTEST', 'RECORD', 'XInputExtension', 'XKEYBOARD', 'SECURITY', 'Composite', 'DAMAGE', 'XFIXES', 'RANDR', 'MIT-SHM', 'X-Resource');
+my @EXTENSIONS = ('XTEST', 'RECORD', 'XInputExtension', 'XKEYBOARD', 'SECURITY', 'Composite', 'DAMAGE', 'RANDR', 'MIT-SHM', 'X-Resource');
 
 # The cookie is the last counted string of the one entry of the authority file.
 open(my $file, '<:raw', $ENV{XAUTHORITY}) or die "$ENV{XAUTHORITY}: $!";
@@ -138,6 +138,21 @@ sub property {
 	return quiet(18, 0, pack('L L L C x3 L', $of, atom($name), 31, 8, 3) . padded('spy'));
 }
 
+# The picture of the pointer, of which XFIXES tells everything else.
+sub pointer_picture {
+	my ($has, $opcode) = unpack('x8 C C', asked(98, 0, pack('S x2', 6) . padded('XFIXES')));
+	return 0 unless $has;
+	asked($opcode, 0, pack('L L', 4, 0));
+	my $reply = asked($opcode, 4, '') // return 0;
+	return length($reply) > 32 ? 'pixels' : 0;
+}
+
+# What the window manager does with the window, if it hears of it: the server says nothing of messages that it drops.
+sub ask_manager {
+	my ($name, $number) = @_;
+	quiet(25, 0, pack('L L', $root, 3 << 19) . pack('C C S L L L5', 33, 32, 0, $window, atom($name), $number, 0, 0, 0, 0));
+}
+
 sub send_key {
 	return quiet(25, 1, pack('L L', $window, 0) . pack('C C S L L L L s s s s S C x', 2, 38, 0, 0, $root, $window, 0, 1, 1, 1, 1, 0, 1));
 }
@@ -158,12 +173,18 @@ my @ATTEMPTS = (
 	[root_property   => sub { property($root, '_NET_ACTIVE_WINDOW') }],
 	[window_property => sub { property($window, '_MOZILLA_COMMANDLINE') }],
 	[send_key        => \&send_key],
+	[pointer_picture => \&pointer_picture],
 	[hosts           => sub { quiet(109, 0, pack('C x S', 5, 12) . padded('localuser:me')) }],
 	[access_control  => sub { quiet(111, 0, '') }],
 	[destroy         => sub { quiet(4, 0, pack('L', $window)) }],
 	[kill            => sub { quiet(113, 0, pack('L', $window)) }],
 );
 
+if ($what eq 'ask') {
+	ask_manager('WM_CHANGE_STATE', 3);
+	ask_manager('_NET_CLOSE_WINDOW', 0);
+	exit 0;
+}
 if ($what eq 'try') {
 	say_of($_->[0], $_->[1]->()) for @ATTEMPTS;
 	exit 0;

@@ -16,7 +16,8 @@ TRUSTED_GID = 1001
 CANARY = "correct horse battery staple"
 # What an untrusted client may do to a trusted one's window and to the display: nothing of what spy.pl tries.
 ATTEMPTS = {"extensions", "screen", "window_picture", "fake_keys", "held_keys", "grab_keyboard", "grab_pointer", "grab_key",
-            "grab_button", "remap", "modifiers", "root_property", "window_property", "send_key", "hosts", "access_control", "destroy", "kill"}
+            "grab_button", "remap", "modifiers", "root_property", "window_property", "send_key", "pointer_picture", "hosts", "access_control",
+            "destroy", "kill"}
 
 
 def put_spy(session):
@@ -88,6 +89,13 @@ def test_keys_reach_no_listener(page):
     assert [session.run("cat", heard) for heard in ("heard", "heard2")] == ["listening\n"] * 2
 
 
+def test_the_window_manager_hears_of_no_other_window(page):
+    """Minimized and closed is what a program asks for of its own windows."""
+    page.session.run("perl", "spy.pl", "ask", str(page.window["id"]))
+    assert "minimized" not in window_of(page.session, page.app)["state"]
+    assert is_unharmed(page, CANARY)
+
+
 def test_with_the_cookie_of_the_display_it_could(make_session):
     """The same program with that cookie, which is in no jail of programs: so the attempts are real."""
     page = Page(make_session("desktop"), "firefox")
@@ -98,6 +106,9 @@ def test_with_the_cookie_of_the_display_it_could(make_session):
     until(lambda: session.run("cat", "heard") == "listening\n")
     session.do("type", text=CANARY)
     until(lambda: session.run("cat", "heard").count("key") >= len(CANARY))
+    editor = session.do("launch", app="editor")["window"]
+    session.run("env", "XAUTHORITY=leaked", "perl", "spy.pl", "ask", str(editor))
+    until(lambda: not any(window["id"] == editor and "minimized" not in window["state"] for window in session.windows()))
     said = read_attempts(session.run("env", "XAUTHORITY=leaked", "perl", "spy.pl", "try", str(window)))
     assert {name for name, what in said.items() if what} >= {"extensions", "screen", "window_picture", "fake_keys", "grab_keyboard",
                                                              "root_property", "access_control", "destroy"}, said
