@@ -17,21 +17,11 @@ static const char *const text_targets[CLIPBOARD_TEXT_TARGETS] = {
 	"UTF8_STRING", "text/plain;charset=utf-8", "text/plain;charset=UTF-8", "text/plain", "STRING", "TEXT",
 };
 
-static bool has_owned(const struct clipboard_one *one, xcb_window_t window)
-{
-	for (size_t i = 0; i < MIN(one->n_past, (size_t)CLIPBOARD_PAST); i++)
-		if (selection_same_client(&one->ours, one->past[i], window))
-			return true;
-	return false;
-}
-
 static void note_owner(struct clipboard *clipboard, enum clipboard_name name, const xcb_xfixes_selection_notify_event_t *event)
 {
 	struct clipboard_one *one = &clipboard->one[name];
 
 	one->owner = event->owner;
-	if (event->owner != XCB_NONE && !has_owned(one, event->owner))
-		one->past[one->n_past++ % CLIPBOARD_PAST] = event->owner;
 	one->n_changes++;
 	one->changed = event->timestamp;
 	co_signal(&one->told);
@@ -138,12 +128,6 @@ int clipboard_is_untrusted(struct clipboard *clipboard, xcb_window_t window, boo
 	if (e)
 		*e = reason;
 	return -1;
-}
-
-int clipboard_is_deaf(struct clipboard *clipboard, xcb_window_t window, bool *yes, struct err *e)
-{
-	*yes = false;
-	return has_owned(&clipboard->one[CLIPBOARD_MAIN], window) ? clipboard_is_untrusted(clipboard, window, yes, e) : 0;
 }
 
 int clipboard_take(struct clipboard_one *one, int64_t deadline_ms, struct err *e)

@@ -19,7 +19,6 @@ enum clipboard_name { CLIPBOARD_MAIN, CLIPBOARD_PRIMARY, CLIPBOARD_NAMES };
 enum clipboard_kind { CLIPBOARD_TEXT, CLIPBOARD_HTML, CLIPBOARD_PNG, CLIPBOARD_KINDS };
 
 #define CLIPBOARD_TEXT_TARGETS 6
-#define CLIPBOARD_PAST 16 /* programs that are remembered as owners */
 
 /* One of the two. */
 struct clipboard_one {
@@ -31,8 +30,6 @@ struct clipboard_one {
 	unsigned int n_changes;  /* of it */
 	xcb_timestamp_t changed; /* the server's time of the last one */
 	struct co_event told;    /* signalled at each */
-	xcb_window_t past[CLIPBOARD_PAST]; /* of one program each, the last ones that owned it */
-	size_t n_past;
 };
 
 struct clipboard {
@@ -56,12 +53,6 @@ int clipboard_use_untrusted(struct clipboard *clipboard, struct xconn *untrusted
 
 /* Whether the client of this window is not trusted; false when it is gone. Errors as xconn_reply. */
 int clipboard_is_untrusted(struct clipboard *clipboard, xcb_window_t window, bool *yes, struct err *e);
-
-/*
- * Whether the program of this window may still take what it once copied for what CLIPBOARD holds, and paste that: LibreOffice hears of other owners by
- * XFIXES alone, which clients that are not trusted do not have. Errors as xconn_reply.
- */
-int clipboard_is_deaf(struct clipboard *clipboard, xcb_window_t window, bool *yes, struct err *e);
 
 /* Waits until nobody else converts, and keeps others from it until clipboard_give. ERR_TIMEOUT, ERR_CANCELLED. */
 int clipboard_take(struct clipboard_one *one, int64_t deadline_ms, struct err *e);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What an app copies it has on the clipboard some time after the keys that told it to. What comes next and needs it waits for that: a paste, or an action of
- * the clipboard. Owner: struct input. One thread.
+ * the clipboard. Owner: struct keyboard. One thread.
  */
 #ifndef INPUT_COPYING_H
 #define INPUT_COPYING_H

@@ -7,7 +7,6 @@
 #include <xkbcommon/xkbcommon.h>
 
 #include "input/carry.h"
-#include "input/copying.h"
 #include "input/drag.h"
 #include "input/focus.h"
 #include "input/keyboard.h"
@@ -29,7 +28,6 @@ struct input {
 	struct drags drags;
 	struct focus focus;
 	struct carry carry;
-	struct copying copying;
 };
 
 int input_create(struct input **input, struct xconn *x, const struct input_ops *ops, struct err *e)
@@ -41,7 +39,6 @@ int input_create(struct input **input, struct xconn *x, const struct input_ops *
 		made->ops = *ops;
 	made->hands.x = x;
 	made->focus = (struct focus){.pointer = &made->pointer, .ping = &made->keyboard.ping, .ops = &made->ops};
-	made->copying = (struct copying){.clipboard = &made->keyboard.clipboard, .hands = &made->hands};
 	made->pointer = (struct pointer){.x = x, .hands = &made->hands, .wm = &made->keyboard.ping.wm};
 	if (keyboard_init(&made->keyboard, x, &made->hands, e) < 0 ||
 	    drag_init(&made->drags, &made->pointer, &made->keyboard.ping, &made->ops, e) < 0) {
@@ -178,11 +175,11 @@ static int begin_chord(struct input *input, const json_t *args, struct chord *ch
 {
 	if (chord_of(args, "keys", chord, e) < 0 || focus_settle(&input->focus, e) < 0)
 		return -1;
-	if (copying_pastes(&input->copying, chord) && copying_settle(&input->copying, e) < 0)
+	if (copying_pastes(&input->keyboard.copying, chord) && copying_settle(&input->keyboard.copying, e) < 0)
 		return -1;
 	if (carry_before_keys(&input->carry, e) < 0)
 		return -1;
-	copying_note_chord(&input->copying, chord);
+	copying_note_chord(&input->keyboard.copying, chord);
 	return focus_note_chord(&input->focus, chord, e);
 }
 
@@ -541,14 +538,14 @@ static int run_clipboard_set(struct action_run *run, struct err *e)
 {
 	struct input *input = run->home;
 
-	return copying_settle(&input->copying, e) < 0 ? -1 : clipboard_run_set(&input->keyboard.clipboard, run, e);
+	return copying_settle(&input->keyboard.copying, e) < 0 ? -1 : clipboard_run_set(&input->keyboard.clipboard, run, e);
 }
 
 static int run_clipboard_get(struct action_run *run, struct err *e)
 {
 	struct input *input = run->home;
 
-	return copying_settle(&input->copying, e) < 0 ? -1 : clipboard_run_get(&input->keyboard.clipboard, run, e);
+	return copying_settle(&input->keyboard.copying, e) < 0 ? -1 : clipboard_run_get(&input->keyboard.clipboard, run, e);
 }
 
 /* What they say of what they did. */

@@ -19,7 +19,7 @@ struct found {
 
 int keyboard_init(struct keyboard *keyboard, struct xconn *x, struct hands *hands, struct err *e)
 {
-	*keyboard = (struct keyboard){.x = x, .hands = hands};
+	*keyboard = (struct keyboard){.x = x, .hands = hands, .copying = {.clipboard = &keyboard->clipboard, .hands = hands}};
 	if (keymap_read(&keyboard->map, x, e) < 0 || ping_init(&keyboard->ping, x, e) < 0 ||
 	    clipboard_init(&keyboard->clipboard, x, &keyboard->ping, e) < 0) {
 		ping_finish(&keyboard->ping);

@@ -9,6 +9,7 @@
 #define INPUT_KEYBOARD_H
 
 #include "input/clipboard.h"
+#include "input/copying.h"
 #include "input/hands.h"
 #include "input/keymap.h"
 #include "input/keynames.h"
@@ -23,6 +24,7 @@ struct keyboard {
 	struct plan plan;
 	struct ping ping;
 	struct clipboard clipboard;
+	struct copying copying;
 	xcb_window_t hung;         /* the window that was told to paste and did not answer, or 0 */
 	struct ping_target target; /* the window that the present action types into; valid after keyboard_aim */
 	struct ping_target unread; /* the window that got strokes last */

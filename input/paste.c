@@ -53,6 +53,8 @@ int paste_begin(struct pasting *pasting, struct keyboard *keyboard, struct err *
 	struct clipboard_one *one = &keyboard->clipboard.one[CLIPBOARD_MAIN];
 
 	*pasting = (struct pasting){.keyboard = keyboard};
+	if (copying_settle(&keyboard->copying, e) < 0)
+		return -1;
 	if (keyboard->hung == keyboard->target.window && wait_for_old_keys(keyboard, e) < 0)
 		return -1;
 	if (one->ours.owned) {

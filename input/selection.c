@@ -218,9 +218,9 @@ static int answer(struct selection_request *request, struct err *e)
 }
 
 /* The upper bits of an id are its client's. */
-bool selection_same_client(const struct selection *selection, xcb_window_t a, xcb_window_t b)
+static bool is_same_client(const struct xconn *x, uint32_t a, uint32_t b)
 {
-	return ((a ^ b) & ~xcb_get_setup(selection->x->xcb)->resource_id_mask) == 0;
+	return ((a ^ b) & ~xcb_get_setup(x->xcb)->resource_id_mask) == 0;
 }
 
 static void serve(void *arg)
@@ -237,7 +237,7 @@ static void serve(void *arg)
 			place = &(*place)->next;
 		*place = request->next;
 		selection->n_requests--;
-		if (rc >= 0 && selection_same_client(selection, request->event.requestor, selection->reader)) {
+		if (rc >= 0 && is_same_client(selection->x, request->event.requestor, selection->reader)) {
 			selection->n_served++;
 			selection->n_fetched += rc == 1;
 			if (rc == 1 && selection->once && selection->content) {
@@ -255,7 +255,7 @@ static void serve(void *arg)
 /* Serving it would take events away that all of us need: of the root window, and of windows of our own. */
 static bool is_ours(const struct selection *selection, xcb_window_t requestor)
 {
-	return requestor == selection->x->root || selection_same_client(selection, requestor, selection->window);
+	return requestor == selection->x->root || is_same_client(selection->x, requestor, selection->window);
 }
 
 static void begin_request(struct selection *selection, const xcb_selection_request_event_t *event)

@@ -79,9 +79,6 @@ void selection_drop(struct selection_content *content);
 /* The format for this target; NULL when it is not there, and for no content. */
 const struct selection_format *selection_find(const struct selection_content *content, xcb_atom_t target);
 
-/* Whether two windows are of the same client. */
-bool selection_same_client(const struct selection *selection, xcb_window_t a, xcb_window_t b);
-
 /* The window that owns the selection, or 0. Errors as xconn_reply. */
 int selection_owner(struct selection *selection, xcb_window_t *owner, struct err *e);
 

@@ -265,15 +265,8 @@ static int paste_all(struct keyboard *keyboard, struct typing *typing, struct er
 {
 	struct pasting pasting;
 	size_t at = 0;
-	bool is_deaf;
 	int rc;
 
-	if (clipboard_is_deaf(&keyboard->clipboard, keyboard->target.window, &is_deaf, e) < 0)
-		return -1;
-	if (is_deaf) {
-		typing->note = "this program would paste what it has copied itself, so the text was typed; it may mix up its lines";
-		return type_all(keyboard, typing, 0, e);
-	}
 	if (paste_begin(&pasting, keyboard, e) < 0)
 		return -1;
 	co_shield();
