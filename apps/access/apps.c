@@ -95,6 +95,7 @@ static void introduce(struct desk *desk, struct app *app, int64_t deadline_ms)
 	(void)atspi_take_text(title, deadline_ms, app->title, LIMIT_NODE_ROLE_BYTES, NULL);
 	(void)atspi_take_text(toolkit, deadline_ms, name, sizeof(name) - 1, NULL);
 	(void)atspi_take_text(version, deadline_ms, number, sizeof(number) - 1, NULL);
+	app->lends_keys = strcmp(name, "Qt") == 0;
 	app->gtk4 = strcmp(name, "GTK") == 0 && strncmp(number, "3.", 2) != 0;
 	app->introduced = app->pid > 0 && !app->peer.hung;
 }

@@ -42,7 +42,8 @@ struct app {
 	int pid;            /* as the bus knows it from the kernel, in the app jail; 0 until it was asked */
 	bool gone;          /* it left the bus */
 	bool gtk4;          /* its places are relative to its windows */
-	bool introduced;    /* pid and gtk4 are known */
+	bool lends_keys;    /* while anybody listens to events it takes each key to the registry and back before it has it (Qt) */
+	bool introduced;    /* pid, gtk4 and lends_keys are known */
 	bool guessed;       /* the registry has not told of it: its root is where most have it */
 	struct ref root;
 	struct ref focused; /* what it last said to have the focus */

@@ -18,6 +18,7 @@ struct desk {
 	size_t n_asks; /* questions that run: while there are any, no app is freed */
 	pid_t launcher; /* of the accessibility bus, or 0 */
 	bool ready;
+	bool listens;            /* to events of apps */
 	struct co_event changed; /* something of the buses has */
 	char address[ACCESS_ADDRESS_BYTES + 1]; /* of the accessibility bus */
 	/* The focus. */
@@ -92,6 +93,9 @@ void change_read(struct desk *desk, const struct access_record *ask);
 
 /* tty.c: is there a terminal of a program that descends from the process, and does one of them ask for a password? */
 void tty_look(int pid, bool *terminal, bool *prompt);
+
+/* service.c: whether apps send their events. What an app is asked after this has returned it answers when it knows. In a coroutine. */
+void service_listen(struct desk *desk, bool listens, int64_t deadline_ms);
 
 /* service.c: brings up the accessibility bus and keeps it up; never returns. Runs in a coroutine. */
 void service_run(void *desk);

@@ -13,6 +13,7 @@
 #define TICK_MS 100       /* terminals tell nobody that they stop to echo */
 #define RETRY_MIN_MS 250  /* what is not known is looked for again, twice as long after each time */
 #define RETRY_MAX_MS 8000
+#define DEAF_MS 1000      /* an app that is not listened to */
 #define TO_FRAME 200      /* steps up from a field to its window */
 #define TO_DOCUMENT 40    /* steps up from a field to its page */
 
@@ -73,6 +74,20 @@ static bool find_focus(struct desk *desk, struct app *app, const struct access_t
 	return true;
 }
 
+/*
+ * Listening to events has Qt take each key to the registry and back, and post it to itself: a key is then not read when a ping is answered, and an app
+ * that waits for events while it handles a Return has the letters behind it first. Nothing listens while such an app has the keys; its focus is
+ * looked at from time to time.
+ */
+static bool lends_keys(struct app *const *apps, size_t n)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < n; i++)
+		any |= apps[i]->lends_keys;
+	return any;
+}
+
 /* The page's address: an attribute of the document, that browsers name in two ways. */
 static bool read_url(struct call *call, int64_t deadline_ms, char out[LIMIT_NODE_URL_BYTES + 1])
 {
@@ -131,6 +146,7 @@ static void look(struct desk *desk, const struct access_target *target, struct a
 		return;
 	tty_look(target->pid, &told->terminal, &told->prompt);
 	n = desk_apps(desk, target->pid, deadline_ms, apps);
+	service_listen(desk, !lends_keys(apps, n), deadline_ms);
 	for (size_t i = 0; i < n && !told->has_node; i++) {
 		struct seen node;
 
@@ -171,6 +187,8 @@ static void tell(struct desk *desk, const struct access_target *target, const st
 	else if (!told->known && target->pid != 0) {
 		desk->retry_ms = MIN(2 * desk->retry_ms, RETRY_MAX_MS);
 		desk->tick = loop_at(desk->loop, util_now_ms() + desk->retry_ms, on_tick, desk);
+	} else if (!desk->listens) {
+		desk->tick = loop_at(desk->loop, util_now_ms() + DEAF_MS, on_tick, desk);
 	}
 }
 
@@ -184,7 +202,7 @@ static void on_tick(void *arg)
 	if (target.pid == 0 || told.pid != target.pid)
 		return;
 	if (!told.terminal) {
-		if (!told.known)
+		if (!told.known || !desk->listens)
 			focus_again(desk);
 		return;
 	}

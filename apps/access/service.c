@@ -109,27 +109,30 @@ static bool start_registry(struct desk *desk, int64_t deadline_ms)
 }
 
 /* Apps send only the events that somebody has told the registry that he wants. */
-static bool register_events(struct desk *desk, int64_t deadline_ms)
+static bool want_events(struct desk *desk, bool wants, int64_t deadline_ms)
 {
-	static const char *const WANTED[] = {"object:state-changed:focused"};
-	bool ok = true;
+	const char *wanted = "object:state-changed:focused", *app = "";
+	DBusMessage *message = bus_message(ATSPI_REGISTRY, "/org/a11y/atspi/registry", ATSPI_REGISTRY, wants ? "RegisterEvent" : "DeregisterEvent"), *reply;
+	DBusMessageIter iter, list;
 
-	for (size_t i = 0; i < ARRAY_LEN(WANTED); i++) {
-		DBusMessage *message = bus_message(ATSPI_REGISTRY, "/org/a11y/atspi/registry", ATSPI_REGISTRY, "RegisterEvent"), *reply;
-		DBusMessageIter iter, list;
-		const char *app = "";
+	dbus_message_iter_init_append(message, &iter);
+	if (!dbus_message_iter_append_basic(&iter, DBUS_TYPE_STRING, &wanted))
+		DIE("no memory");
+	if (wants && (!dbus_message_iter_open_container(&iter, DBUS_TYPE_ARRAY, "s", &list) || !dbus_message_iter_close_container(&iter, &list) ||
+	              !dbus_message_iter_append_basic(&iter, DBUS_TYPE_STRING, &app)))
+		DIE("no memory");
+	reply = bus_ask(&desk->a11y, NULL, message, deadline_ms);
+	if (!reply)
+		return false;
+	dbus_message_unref(reply);
+	desk->listens = wants;
+	return true;
+}
 
-		dbus_message_iter_init_append(message, &iter);
-		if (!dbus_message_iter_append_basic(&iter, DBUS_TYPE_STRING, &WANTED[i]) ||
-		    !dbus_message_iter_open_container(&iter, DBUS_TYPE_ARRAY, "s", &list) || !dbus_message_iter_close_container(&iter, &list) ||
-		    !dbus_message_iter_append_basic(&iter, DBUS_TYPE_STRING, &app))
-			DIE("no memory");
-		reply = bus_ask(&desk->a11y, NULL, message, deadline_ms);
-		ok &= reply != NULL;
-		if (reply)
-			dbus_message_unref(reply);
-	}
-	return ok;
+void service_listen(struct desk *desk, bool listens, int64_t deadline_ms)
+{
+	if (desk->ready && desk->listens != listens)
+		(void)want_events(desk, listens, deadline_ms);
 }
 
 static void on_owner(struct desk *desk, DBusMessage *message)
@@ -218,7 +221,7 @@ static bool bring_up(struct desk *desk, const char **why)
 		bus_match(&desk->a11y, "type='signal',interface='" EVENTS "',member='StateChanged',arg0='focused'");
 	}
 	*why = "the accessibility registry does not start";
-	return start_registry(desk, deadline_ms) && register_events(desk, deadline_ms);
+	return start_registry(desk, deadline_ms) && want_events(desk, true, deadline_ms);
 }
 
 static void take_down(struct desk *desk)
