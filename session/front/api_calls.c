@@ -148,24 +148,35 @@ int api_screenshot(struct request *request, struct err *e)
 	return relay(request, "screenshot", LIMIT_START_MS, e);
 }
 
-/* Whoever asks to pause or resume may leave: what the stage then did is known all the same. */
+/*
+ * Whoever asks to pause or resume may leave: what the stage then did is known all the same. Where several ask at once, the last of them to be answered
+ * asks the stage how it stands.
+ */
 static int switch_session(struct request *request, const char *name, struct err *e)
 {
 	struct session *session = request->session;
 	struct stage_call call = {
 		.name = name, .role = role_name(request->who.role), .token = request->who.name, .request_id = request->id};
-	json_auto_t *state = NULL;
+	json_auto_t *state = NULL, *now = NULL;
+	struct err ignored;
 	int rc;
 
 	if (calls_check_ready(session, e) < 0)
 		return -1;
 	co_shield();
+	session->switches_met |= session->n_switching++ > 0;
 	rc = stage_ask(session->stage, &call, util_now_ms() + LIMIT_PAUSE_MS + LIMIT_FREEZE_MS + LIMIT_STATE_MS, &state, e);
+	if (rc == 0)
+		session_take_state(session, form_string(state, "state", ""));
+	if (--session->n_switching == 0 && session->switches_met) {
+		session->switches_met = false;
+		if (calls_ask_state(&request->who, request->id, session, &now, &ignored) == 0)
+			session_take_state(session, form_string(now, "state", ""));
+	}
 	co_unshield();
 	if (rc < 0)
 		return calls_explain_end(session, e);
-	session_take_state(session, form_string(state, "state", ""));
-	reply_json(&request->reply, 200, describe_session(session, state));
+	reply_json(&request->reply, 200, describe_session(session, now ? now : state));
 	return 0;
 }
 

@@ -103,7 +103,7 @@ def test_with_the_cookie_of_the_display_it_could(make_session):
     put_spy(session)
     jail.leak_cookie(session)
     session.run("sh", "-c", f"mkfifo stop; sleep 1000 >stop & XAUTHORITY=leaked perl spy.pl listen {window} <stop >heard 2>&1 &")
-    until(lambda: session.run("cat", "heard") == "listening\n")
+    until(lambda: session.exec("cat", "heard")["stdout"] == "listening\n")
     session.do("type", text=CANARY)
     until(lambda: session.run("cat", "heard").count("key") >= len(CANARY))
     editor = session.do("launch", app="editor")["window"]
