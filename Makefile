@@ -82,8 +82,13 @@ $(B)/actions.json: $(B)/actions
 $(B)/schemas.json: $(B)/actions
 	@$< --schemas >$@
 
-$(B)/session/front/assets.o: CFLAGS += -DACTIONS_JSON='"$(B)/actions.json"' -DSCHEMAS_JSON='"$(B)/schemas.json"'
-$(B)/session/front/assets.o: $(wildcard display/console/*) $(B)/actions.json $(B)/schemas.json
+CONSOLE := $(shell find display/console -type f)
+$(B)/console.rows: session/front/list_assets display/console $(CONSOLE)
+	@mkdir -p $(@D)
+	@$< >$@
+
+$(B)/session/front/assets.o: CFLAGS += -DACTIONS_JSON='"$(B)/actions.json"' -DSCHEMAS_JSON='"$(B)/schemas.json"' -DCONSOLE_ROWS='"$(B)/console.rows"'
+$(B)/session/front/assets.o: $(B)/console.rows $(B)/actions.json $(B)/schemas.json
 
 $(B)/session/replay/html.o: $(wildcard session/replay/page.* session/replay/report.*)
 $(B)/session/replay/export_page.o: $(wildcard session/replay/page.* session/replay/export.*)

@@ -32,6 +32,7 @@ int api_cancel(struct request *request, struct err *e);
 int api_events(struct request *request, struct err *e);
 int api_stream(struct request *request, struct err *e);
 int api_screenshot(struct request *request, struct err *e);
+int api_thumbnail(struct request *request, struct err *e);
 int api_pause(struct request *request, struct err *e);
 int api_resume(struct request *request, struct err *e);
 

@@ -138,14 +138,25 @@ int api_stream(struct request *request, struct err *e)
 	return relay_stream(request, "stream", e);
 }
 
-int api_screenshot(struct request *request, struct err *e)
+/* A picture, unless the caller has it. */
+static int relay_picture(struct request *request, const char *name, struct err *e)
 {
 	const char *known = request->head.if_none_match;
 
 	/* One that is no text is none that the stage has given. */
 	if (known)
 		(void)json_object_set_new(request->target.query, "if_none_match", json_string(known));
-	return relay(request, "screenshot", LIMIT_START_MS, e);
+	return relay(request, name, LIMIT_START_MS, e);
+}
+
+int api_screenshot(struct request *request, struct err *e)
+{
+	return relay_picture(request, "screenshot", e);
+}
+
+int api_thumbnail(struct request *request, struct err *e)
+{
+	return relay_picture(request, "thumbnail", e);
 }
 
 /*

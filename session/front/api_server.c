@@ -135,39 +135,44 @@ int api_trade_code(struct request *request, struct err *e)
 	return 0;
 }
 
-static int send_asset(struct request *request, struct err *e)
+/* A text that stays, under a tag of its own: 304 to whom has it. */
+static void send_tagged(struct request *request, const char *type, const char *tag, const char *text, size_t len)
 {
-	const struct asset *asset = assets_find(request->route->path);
+	const char *known = request->head.if_none_match;
 
-	if (!asset)
-		return err_set(e, ERR_NOT_FOUND, NULL, "there is no such file");
-	reply_text(&request->reply, asset->type, asset->start, (size_t)(asset->end - asset->start));
-	return 0;
+	if (known && (strcmp(known, "*") == 0 || strstr(known, tag)))
+		reply_empty(&request->reply, 304);
+	else
+		reply_text(&request->reply, type, text, len);
+	reply_header(&request->reply, "ETag", tag);
 }
 
 int api_actions(struct request *request, struct err *e)
 {
-	return send_asset(request, e);
+	const struct asset *asset = assets_find(request->route->path);
+
+	(void)e;
+	reply_text(&request->reply, asset->type, asset->start, (size_t)(asset->end - asset->start));
+	return 0;
 }
 
 int api_page(struct request *request, struct err *e)
 {
-	int rc = send_asset(request, e);
+	auto_free char *path = target_path(&request->target);
+	const struct asset *asset = assets_find(path);
 
-	request->reply.is_page = rc == 0;
-	return rc;
+	if (!asset || !asset->tag)
+		return err_set(e, ERR_NOT_FOUND, NULL, "the console has no such file");
+	send_tagged(request, asset->type, asset->tag, asset->start, (size_t)(asset->end - asset->start));
+	request->reply.is_page = true;
+	return 0;
 }
 
 int api_openapi(struct request *request, struct err *e)
 {
 	const struct openapi *document = &request->front->openapi;
-	const char *known = request->head.if_none_match;
 
 	(void)e;
-	if (known && (strcmp(known, "*") == 0 || strstr(known, document->tag)))
-		reply_empty(&request->reply, 304);
-	else
-		reply_text(&request->reply, "application/json", document->text, document->len);
-	reply_header(&request->reply, "ETag", document->tag);
+	send_tagged(request, "application/json", document->tag, document->text, document->len);
 	return 0;
 }

@@ -10,18 +10,19 @@
 	__asm__(".pushsection .rodata\n" #name "_start:\n\t.incbin \"" file "\"\n" #name "_end:\n\t.byte 0\n\t.popsection\n"); \
 	extern const char name##_start[], name##_end[]
 
-ASSET(asset_page, "display/console/index.html");
-ASSET(asset_script, "display/console/page.js");
-ASSET(asset_style, "display/console/page.css");
+/* The files of the console: list_assets writes a line CONSOLE(number, path, type, tag, file) for each. */
+#define CONSOLE(n, path, type, tag, file) ASSET(asset_console_##n, file);
+#include CONSOLE_ROWS
+#undef CONSOLE
 ASSET(asset_actions, ACTIONS_JSON);
 ASSET(asset_schemas, SCHEMAS_JSON);
 
 static const struct asset assets[] = {
-	{"/", "text/html; charset=utf-8", asset_page_start, asset_page_end},
-	{"/page.js", "text/javascript; charset=utf-8", asset_script_start, asset_script_end},
-	{"/page.css", "text/css; charset=utf-8", asset_style_start, asset_style_end},
-	{"/v1/actions", "application/json", asset_actions_start, asset_actions_end},
-	{ASSETS_SCHEMAS, "application/json", asset_schemas_start, asset_schemas_end},
+#define CONSOLE(n, path, type, tag, file) {path, type, tag, asset_console_##n##_start, asset_console_##n##_end},
+#include CONSOLE_ROWS
+#undef CONSOLE
+	{"/v1/actions", "application/json", NULL, asset_actions_start, asset_actions_end},
+	{ASSETS_SCHEMAS, "application/json", NULL, asset_schemas_start, asset_schemas_end},
 };
 
 const struct asset *assets_find(const char *path)

@@ -9,8 +9,9 @@
 #define ASSETS_SCHEMAS "schemas"
 
 struct asset {
-	const char *path; /* of the request: "/", "/page.js", … */
+	const char *path; /* of the request: "/", "/console/main.js", … */
 	const char *type; /* media type */
+	const char *tag;  /* its ETag, of its bytes; NULL: it has none */
 	const char *start, *end;
 };
 

@@ -21,6 +21,7 @@ static const struct {
 } parameters[] = {
 	{"id", "path", "string", "id of the session", "s4v6kq2mzx7hw3pd"},
 	{"token", "path", "string", "id of the token", "t8f2c41d"},
+	{"path", "path", "string", "of a file; it may have slashes", "main.js"},
 	{"Idempotency-Key", "header", "string", "1 to 255 printable ASCII characters, a new one for each call: sent again with it, the call is not done again",
 	 "click-17"},
 	{"If-None-Match", "header", "string", "an ETag that was sent before: 304 while it is still that", "\"11.1.1\""},

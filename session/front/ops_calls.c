@@ -99,6 +99,22 @@ const struct operation op_screenshot = {
 	.errors = OPERATION_STAGE_ERRORS " conflict",
 };
 
+static const struct said thumbnail_said[] = {
+	{200, "image/jpeg", NULL, "ETag", "the whole screen, at most 480 pixels wide, without the pointer",
+	 NULL},
+	{304, NULL, NULL, "ETag", "nothing of it has changed",
+	 NULL},
+};
+const struct operation op_thumbnail = {
+	.id = "getThumbnail",
+	.tag = "console",
+	.headers = "If-None-Match",
+	.said = thumbnail_said,
+	.n_said = ARRAY_LEN(thumbnail_said),
+	.errors = OPERATION_STAGE_ERRORS,
+	.doc = "It is for people who watch, and counts as nobody's look.",
+};
+
 static const struct parameter stream_query[] = {
 	{"format", "ScreenshotAction/properties/format", NULL, "jpeg"},
 	{"quality", "ScreenshotAction/properties/quality", NULL, "60"},

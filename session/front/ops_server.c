@@ -4,36 +4,37 @@
 #include "session/front/operation.h"
 
 static const struct said page_said[] = {
-	{200, "text/html; charset=utf-8", NULL, NULL, "the page",
+	{200, "text/html; charset=utf-8", NULL, "ETag", "the page",
+	 NULL},
+	{304, NULL, NULL, "ETag", "it is as it was",
 	 NULL},
 };
 const struct operation op_page = {
 	.id = "getPage",
 	.tag = "console",
+	.headers = "If-None-Match",
 	.said = page_said,
 	.n_said = ARRAY_LEN(page_said),
 };
 
-static const struct said script_said[] = {
-	{200, "text/javascript; charset=utf-8", NULL, NULL, "the script",
+static const struct said page_file_said[] = {
+	{200, "text/javascript; charset=utf-8", NULL, "ETag", "a module",
+	 NULL},
+	{200, "text/css; charset=utf-8", NULL, "ETag", "a style",
+	 NULL},
+	{200, "image/svg+xml", NULL, "ETag", "a picture",
+	 NULL},
+	{200, "text/plain; charset=utf-8", NULL, "ETag", "a licence",
+	 NULL},
+	{304, NULL, NULL, "ETag", "it is as it was",
 	 NULL},
 };
-const struct operation op_script = {
-	.id = "getPageScript",
+const struct operation op_page_file = {
+	.id = "getPageFile",
 	.tag = "console",
-	.said = script_said,
-	.n_said = ARRAY_LEN(script_said),
-};
-
-static const struct said style_said[] = {
-	{200, "text/css; charset=utf-8", NULL, NULL, "the style",
-	 NULL},
-};
-const struct operation op_style = {
-	.id = "getPageStyle",
-	.tag = "console",
-	.said = style_said,
-	.n_said = ARRAY_LEN(style_said),
+	.headers = "If-None-Match",
+	.said = page_file_said,
+	.n_said = ARRAY_LEN(page_file_said),
 };
 
 static const struct said live_said[] = {

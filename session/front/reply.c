@@ -17,15 +17,15 @@ struct header {
 static const struct header common_headers[] = {
 	{"X-Content-Type-Options", "nosniff"},
 	{"Referrer-Policy", "no-referrer"},
-	{"Cache-Control", "no-store"},
 	{"Cross-Origin-Resource-Policy", "same-origin"},
 	{"Cross-Origin-Opener-Policy", "same-origin"},
 };
 
 /* What an answer of the API may do in a browser: nothing. */
 static const char api_policy[] = "default-src 'none'; frame-ancestors 'none'; sandbox";
-static const char page_policy[] = "default-src 'none'; script-src 'self'; style-src 'self'; img-src blob:; connect-src 'self'; "
-				  "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+/* data: is for noVNC, which decodes pictures and draws the pointer that way. */
+static const char page_policy[] = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; connect-src 'self'; "
+				  "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
 
 static void clear(struct reply *reply)
 {
@@ -203,6 +203,8 @@ struct MHD_Response *reply_build(struct reply *reply, const char *request_id, MH
 		DIE("no memory for a reply");
 	for (size_t i = 0; i < ARRAY_LEN(common_headers); i++)
 		add(response, common_headers[i].name, common_headers[i].value);
+	/* A file of the page is kept, but asked for again by its tag: after an update no old module meets a new one. */
+	add(response, "Cache-Control", reply->is_page ? "no-cache" : "no-store");
 	add(response, "Content-Security-Policy", reply->is_page ? page_policy : api_policy);
 	add(response, "X-Request-Id", request_id);
 	if (reply->type)

@@ -26,7 +26,7 @@ struct reply {
 	struct flow *flow;          /* a body that is still being made; the reply's */
 	bool is_endless;            /* the stream's body goes on until either side closes, and so does a flow's */
 	json_t *headers;            /* {"Name":"value"} beside those of every reply, or NULL */
-	bool is_page;               /* of the console: it may load its own script, style and pictures */
+	bool is_page;               /* of the console: it may load its own scripts, style and pictures, and be kept */
 	bool must_close;            /* the connection is not to be used again */
 };
 

@@ -21,8 +21,7 @@
 
 const struct route routes[] = {
 	{"GET", "/", ROUTE_PUBLIC, ALL, api_page, &op_page, "the console: a page that shows the sessions"},
-	{"GET", "/page.js", ROUTE_PUBLIC, ALL, api_page, &op_script, "its script"},
-	{"GET", "/page.css", ROUTE_PUBLIC, ALL, api_page, &op_style, "its style"},
+	{"GET", "/console/{path}", ROUTE_PUBLIC, ALL, api_page, &op_page_file, "its scripts and style"},
 	{"GET", "/livez", ROUTE_PUBLIC, ALL, api_live, &op_live, "200 while the server answers at all"},
 	{"GET", "/readyz", ROUTE_PUBLIC, ALL, api_ready, &op_ready, "200 once the whole server is there"},
 	{"GET", "/metrics", ROUTE_WAITS, OPERATOR, api_metrics, &op_metrics, "counters and gauges, in the text format of Prometheus"},
@@ -49,6 +48,8 @@ const struct route routes[] = {
 	{"GET", "/v1/sessions/{id}/recording", ROUTE_WAITS, CONTROLLER | MAKER, api_recording, &op_recording, "the pictures of its journal so far"},
 	{"GET", "/v1/sessions/{id}/screenshot", ROUTE_WAITS, AGENT | MAKER, api_screenshot, &op_screenshot,
 	 "a picture of the display"},
+	{"GET", "/v1/sessions/{id}/thumbnail", ROUTE_WAITS, ROLES_OF(ROLE_VIEWER) | CONTROLLER | MAKER, api_thumbnail, &op_thumbnail,
+	 "a small picture of the display, for people"},
 	{"GET", "/v1/sessions/{id}/stream", ROUTE_WAITS | ROUTE_STREAM, AGENT | MAKER, api_stream, &op_stream,
 	 "a picture of the display and then what changes in it, as server-sent events"},
 	{"POST", "/v1/sessions/{id}/pause", ROUTE_WAITS | ROUTE_REPEATABLE, CONTROLLER | MAKER, api_pause, &op_pause,
@@ -76,13 +77,15 @@ int routes_check(const struct route *rows, size_t n_rows, struct err *e)
 	return 0;
 }
 
-/* Does the path of the row match? Any segment does for one in braces; *id is that at {id}. */
+/* Does the path of the row match? Any segment does for one in braces, and all that are left for a last {path}; *id is that at {id}. */
 static bool matches(const char *path, const struct target *target, const char **id)
 {
 	size_t n = 0;
 
 	*id = NULL;
 	while (*path == '/' && path[1]) {
+		if (strcmp(path, "/{path}") == 0)
+			return target->n_segments > n && target->n_segments <= TARGET_SEGMENTS;
 		size_t len = strcspn(path + 1, "/");
 		const char *segment = n < target->n_segments && n < TARGET_SEGMENTS ? target->segment[n] : NULL;
 

@@ -150,6 +150,19 @@ int target_parse(const char *raw, struct target *out, struct err *e)
 	return 0;
 }
 
+char *target_path(const struct target *target)
+{
+	char *path = util_printf("/");
+
+	for (size_t i = 0; i < target->n_segments && i < TARGET_SEGMENTS; i++) {
+		char *longer = util_printf("%s%s%s", path, i > 0 ? "/" : "", target->segment[i]);
+
+		free(path);
+		path = longer;
+	}
+	return path;
+}
+
 void target_finish(struct target *target)
 {
 	free(target->text);

@@ -34,4 +34,7 @@ int target_check_size(const char *raw, struct err *e);
 int target_parse(const char *raw, struct target *out, struct err *e);
 void target_finish(struct target *target);
 
+/* The path again, decoded, as far as it is kept: malloced, the caller's. */
+char *target_path(const struct target *target);
+
 #endif

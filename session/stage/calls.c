@@ -12,9 +12,11 @@
 #include "session/stage/looks.h"
 #include "session/stage/pause.h"
 #include "session/stage/stream.h"
+#include "session/stage/thumbnail.h"
 
 #define ANYBODY (ROLE_AGENT | ROLE_VIEWER | ROLE_CONTROLLER | ROLE_OPERATOR | ROLE_OWNER | ROLE_SERVER)
 #define HANDS (ROLE_AGENT | ROLE_OPERATOR | ROLE_OWNER)
+#define EYES (ROLE_VIEWER | ROLE_CONTROLLER | ROLE_OPERATOR | ROLE_OWNER)
 #define WATCH (ROLE_CONTROLLER | ROLE_OPERATOR | ROLE_OWNER)
 
 struct call_row {
@@ -131,6 +133,7 @@ static const struct call_row rows[] = {
 	{"act", HANDS, true, keyed_act},
 	{"computer", HANDS, true, computer_call},
 	{"screenshot", HANDS, true, looks_call},
+	{"thumbnail", EYES, true, thumbnail_call},
 	{"events", ANYBODY, false, handle_events},
 	{"stream", HANDS, true, stream_call},
 	{"cancel", HANDS, false, handle_cancel},

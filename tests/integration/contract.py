@@ -59,13 +59,18 @@ def closed(document):
     return document
 
 
+def pattern_of(path):
+    """What a path of the document matches: a segment for each name, and all that is left for {path}."""
+    text = re.escape(path).replace(r"\{", "{").replace(r"\}", "}").replace("{path}", ".*")
+    return re.compile(re.sub(r"\{[^}]*\}", "[^/]*", text) + "$")
+
+
 class Contract:
     def __init__(self, document):
         self.document = document
         self.strict = closed(document)
         self.resolver = Resolver(self.strict)
-        self.paths = [(re.compile(re.sub(r"\{[^}]*\}", "[^/]*", re.escape(path).replace(r"\{", "{").replace(r"\}", "}")) + "$"), path)
-                      for path in document["paths"]]
+        self.paths = [(pattern_of(path), path) for path in document["paths"]]
         self.action_of = {schema["properties"]["action"]["const"]: schema
                           for schema in self.strict["components"]["schemas"].values() if "x-result" in schema}
         self.validators = {}

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The API of sessions: who may do what, what makes a session and what does not, callers and processes that leave, the console."""
+import hashlib
 import json
 import os
 import pathlib
@@ -11,7 +12,7 @@ import pytest
 
 import jail
 from api import Api, Refused, in_thread
-from conftest import until
+from conftest import TREE, until
 from raw import Wire, ask, assert_problem, head, post
 
 
@@ -270,13 +271,29 @@ def test_a_crash_of_the_front_costs_no_session(make_server):
 
 def test_the_page_and_its_policy(server):
     api = Api(server.url, None)
-    for path, kind in (("/", "text/html"), ("/page.js", "text/javascript"), ("/page.css", "text/css")):
+    for path, kind in (("/", "text/html"), ("/console/main.js", "text/javascript"), ("/console/style.css", "text/css"), ("/console/mark.svg", "image/svg+xml"),
+                       ("/console/vendor/novnc/vendor/pako/lib/zlib/inflate.js", "text/javascript")):
         reply = api.request("GET", path)
         assert reply.status == 200 and reply.headers.get_content_type() == kind
         policy = reply.headers["Content-Security-Policy"]
         assert "script-src 'self'" in policy and "unsafe-inline" not in policy
+        assert "require-trusted-types-for 'script'" in policy and reply.headers["Cache-Control"] == "no-cache"
+        tag = reply.headers["ETag"]
+        again = api.request("GET", path, headers={"If-None-Match": tag})
+        assert (again.status, again.body, again.headers["ETag"]) == (304, b"", tag)
+        only_head = api.request("HEAD", path)
+        assert (only_head.status, only_head.headers["ETag"], only_head.headers["Content-Length"]) == (200, tag, str(len(reply.body)))
     page = api.request("GET", "/").body.decode()
     assert "<script>" not in page and "style=" not in page and "onclick" not in page
+    for path in ("/console/", "/console/none.js", "/console/index.html", "/console/vendor/novnc.sha256", "/console/../main.js", "/console/a/b/c/d/e/f/g/h"):
+        assert api.request("GET", path).status in (400, 404), path
+
+
+def test_the_vendored_novnc_is_as_it_came():
+    vendor = TREE / "display/console/vendor"
+    sums = dict(reversed(line.split("  ")) for line in (vendor / "novnc.sha256").read_text().splitlines())
+    found = {str(path.relative_to(vendor)): hashlib.sha256(path.read_bytes()).hexdigest() for path in (vendor / "novnc").rglob("*") if path.is_file()}
+    assert found == sums
 
 
 def test_a_code_is_checked(server):

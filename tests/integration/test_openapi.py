@@ -130,7 +130,7 @@ def request_of(document, path, operation, example):
             # A key is good for one request.
             own = f"-{operation['operationId']}" if parameter["name"] == "Idempotency-Key" else ""
             headers[parameter["name"]] = example.real(parameter["example"]) + own
-    path = path.replace("{id}", example.names[FAKE_SESSION]).replace("{token}", example.names[FAKE_TOKEN])
+    path = path.replace("{id}", example.names[FAKE_SESSION]).replace("{token}", example.names[FAKE_TOKEN]).replace("{path}", "main.js")
     body = operation.get("requestBody", {}).get("content", {}).get("application/json", {}).get("example")
     return path + ("?" + "&".join(query) if query else ""), headers, body and example.real(body)
 

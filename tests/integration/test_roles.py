@@ -13,12 +13,13 @@ from raw import Wire, ask, assert_problem, head, post
 
 # The table of the contract, a second time: who may use which routes. Agents, viewers, controllers and owners at their own sessions only.
 CONTRACT = {
-    "nobody in particular": "public: GET / · GET /page.js · GET /page.css · GET /livez · GET /readyz · POST /v1/console",
+    "nobody in particular": "public: GET / · GET /console/{path} · GET /livez · GET /readyz · POST /v1/console",
     "agent viewer controller owner operator":
         "GET /openapi.json · GET /v1 · GET /v1/actions · GET /v1/sessions · GET /v1/sessions/{id} · GET /v1/sessions/{id}/events",
     "agent owner operator":
         "POST /v1/sessions/{id}/act · POST /v1/sessions/{id}/computer · POST /v1/sessions/{id}/cancel · GET /v1/sessions/{id}/screenshot · GET /v1/sessions/{id}/stream · "
         "POST /mcp · DELETE /mcp",
+    "viewer controller owner operator": "GET /v1/sessions/{id}/thumbnail",
     "agent controller owner operator": "DELETE /v1/sessions/{id}",
     "controller owner operator":
         "POST /v1/sessions/{id}/pause · POST /v1/sessions/{id}/resume · GET /v1/sessions/{id}/journal · GET /v1/sessions/{id}/recording",
@@ -86,7 +87,7 @@ def status(world, method, path, token, body=None, headers=None):
 
 
 def fill_in(path, session):
-    return path.replace("{id}", session.id).replace("{token}", "0123456789abcdef")
+    return path.replace("{id}", session.id).replace("{token}", "0123456789abcdef").replace("{path}", "main.js")
 
 
 def harmless(method):

@@ -23,8 +23,7 @@ static const struct {
 	const char *method, *path, *roles;
 } expected[] = {
 	{"GET", "/", "public"},
-	{"GET", "/page.js", "public"},
-	{"GET", "/page.css", "public"},
+	{"GET", "/console/{path}", "public"},
 	{"GET", "/livez", "public"},
 	{"GET", "/readyz", "public"},
 	{"GET", "/metrics", "o"},
@@ -46,6 +45,7 @@ static const struct {
 	{"DELETE", "/v1/sessions/{id}/journal", "ow"},
 	{"GET", "/v1/sessions/{id}/recording", "cow"},
 	{"GET", "/v1/sessions/{id}/screenshot", "aow"},
+	{"GET", "/v1/sessions/{id}/thumbnail", "vcow"},
 	{"GET", "/v1/sessions/{id}/stream", "aow"},
 	{"POST", "/v1/sessions/{id}/pause", "cow"},
 	{"POST", "/v1/sessions/{id}/resume", "cow"},

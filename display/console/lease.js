@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Who has the controls, in words and in colour, with the one button that changes it; and what a person must know before and while he holds them.
+import {picture, post, token, DRIVERS} from "./api.js";
+import {button, el, say, seen, show, sleep} from "./dom.js";
+import * as words from "./words.js";
+
+const PREVIEW_MS = 1500;
+const HURRY_MS = 120000; // a life shorter than this is counted down
+
+const named = (programs) => words.list([...new Set(programs.map((program) => words.quote(program.name ?? program.app ?? program.argv?.[0] ?? program)))]);
+
+export class LeasePanel {
+  // session: {id, …}; tell(error) shows a refusal; changed(lease) hears of a new lease; focusScreen() gives the keys to the screen.
+  constructor(id, {signal, tell, changed, viewer, focusScreen}) {
+    this.path = `/v1/sessions/${id}`;
+    this.viewer = viewer;
+    this.changed = changed;
+    this.tell = tell;
+    this.mayDrive = token.may(...DRIVERS);
+    this.lease = null;
+
+    this.title = el("strong", {id: "lease-title"});
+    this.below = el("span");
+    this.since = el("span", {class: "quiet"});
+    this.why = el("figure", {class: "said"}, el("figcaption", {}, "The agent's words"), el("blockquote"));
+    this.take = button("Take over", async () => { await this.send({action: "take", ...this.choice()}); focusScreen(); }, {kind: "main", trouble: tell, id: "take"});
+    this.give = button("Give back", () => this.send({action: "give"}), {kind: "main", trouble: tell, id: "give", title: "The agent goes on. It looks at the screen first."});
+    this.decline = button("Let it go on", () => this.send({action: "give"}), {trouble: tell, id: "decline", title: "The agent goes on without a person."});
+    this.longer = button("Stay longer", () => this.send({action: "extend"}), {trouble: tell, id: "extend"});
+    this.countdown = el("strong", {class: "countdown"});
+    this.secret = el("input", {type: "checkbox", id: "secret"});
+    this.keep = el("input", {type: "checkbox", id: "keep"});
+    this.fate = el("p", {class: "quiet", id: "fate"});
+    this.keepRow = el("label", {class: "tick"}, this.keep, el("span", {}, "Keep the agent's programs running. They may see what you type."));
+    this.options = el("div", {class: "options"}, el("label", {class: "tick"}, this.secret, el("span", {}, "I will log in, or type something secret")), this.fate, this.keepRow);
+    this.facts = el("ul", {class: "facts"});
+    this.image = el("img", {alt: "The screen as the agent will see it"});
+    this.preview = el("figure", {class: "preview"}, this.image, el("figcaption", {}, "The agent will see this when you give back"));
+    for (const box of [this.secret, this.keep]) {
+      box.addEventListener("change", () => this.showOptions());
+    }
+
+    this.node = el("section", {class: "lease", "aria-labelledby": "lease-title"},
+      el("div", {class: "band"}, el("div", {class: "sentence", role: "status", "aria-live": "polite"}, this.title, " ", this.below, " ", this.countdown), this.since,
+        el("div", {class: "buttons"}, this.longer, this.decline, this.take, this.give)),
+      el("div", {class: "more"}, this.why, this.options, this.facts, this.preview));
+    this.ask = picture(`${this.path}/thumbnail`);
+    signal.addEventListener("abort", () => URL.revokeObjectURL(this.image.src));
+    this.keepPreview(signal);
+    this.keepClock(signal);
+  }
+
+  // What the person ticked before taking over.
+  choice() {
+    const viewer = this.viewer();
+    return {
+      ...(viewer ? {viewer} : {}),
+      kind: this.secret.checked ? "login" : this.lease.kind && this.lease.kind !== "login" ? this.lease.kind : "other",
+      ...(this.secret.checked && this.keep.checked ? {keep_running: true} : {}),
+    };
+  }
+
+  async send(body) {
+    this.update(await post(`${this.path}/lease`, body), this.session);
+    this.changed(this.lease);
+  }
+
+  // The keys of this page reach the session.
+  isMine() {
+    return this.lease?.holder === "human" && this.lease.mine && Boolean(this.viewer()) && this.lease.viewer === this.viewer();
+  }
+
+  // The person of this page holds, but by another window, or by one that is gone.
+  isElsewhere() {
+    return this.lease?.holder === "human" && this.lease.mine && !this.isMine();
+  }
+
+  update(lease, session) {
+    const isNew = lease.epoch !== this.lease?.epoch || lease.holder !== this.lease?.holder;
+    this.lease = lease;
+    this.session = session ?? this.session;
+    if (isNew && lease.holder !== "human") {
+      this.secret.checked = lease.holder === "nobody" && lease.kind === "login";
+      this.keep.checked = false;
+    }
+    const mine = this.isMine(), elsewhere = this.isElsewhere(), {tone, title, below} = words.leaseWords(lease, elsewhere ? "elsewhere" : mine);
+    this.node.dataset.tone = tone;
+    say(this.title, `${title}.`);
+    say(this.below, below);
+    say(this.why.lastChild, words.quote(lease.holder === "agent" ? "" : lease.reason));
+    show(this.why, this.why.lastChild.textContent);
+    say(this.take, elsewhere ? "Use this window" : "Take over");
+    show(this.take, this.mayDrive && !mine && (lease.holder !== "human" || elsewhere));
+    show(this.give, mine || elsewhere);
+    this.give.classList.toggle("main", mine);
+    show(this.decline, this.mayDrive && lease.holder === "nobody");
+    show(this.preview, mine);
+    show(this.options, !this.take.hidden && !elsewhere);
+    this.showOptions();
+    this.showFacts(mine);
+    this.tick();
+  }
+
+  programs() {
+    return this.lease?.programs ?? [];
+  }
+
+  // What happens to the agent's own programs.
+  showOptions() {
+    const programs = this.programs(), all = programs.length ? named(programs) : "";
+    const ends = this.secret.checked && !this.keep.checked;
+    const alone = this.secret.checked ? "Nobody but you sees the screen meanwhile. " : "";
+    const fate = !all ? "The agent runs no programs of its own now."
+      : ends ? `The agent's own programs are ended first: ${all}.`
+        : this.keep.checked && this.secret.checked ? `These go on running: ${all}.` : `The agent's own programs stand still until you give back: ${all}.`;
+    say(this.fate, alone + fate);
+    show(this.keepRow, this.secret.checked && all);
+  }
+
+  // What is true while a person holds, also where it is not pleasant.
+  showFacts(mine) {
+    const weak = this.session?.isolation_report?.missing?.includes("handover");
+    const programs = this.programs();
+    const login = this.lease.kind === "login";
+    const facts = !mine ? [] : [
+      login && "Nobody but you sees this screen.",
+      !login && "Other people who look on see this screen. For a password, give back and take over with the tick.",
+      weak && "This host cannot keep the programs of a session apart: any of them could read what you type.",
+      programs.length > 0 && this.lease.keep_running && `Still running: ${named(programs)}. ${weak ? "" : "They cannot read the browser's keys, but they are the agent's."}`,
+      "Web pages that you open see what you type into them, as always.",
+    ].filter(Boolean);
+    this.facts.replaceChildren(...facts.map((fact) => el("li", {}, fact)));
+    show(this.facts, facts.length);
+  }
+
+  // Times go on between two answers of the server.
+  tick() {
+    const {lease} = this, end = lease?.expires_at ? words.left(lease.expires_at) : Infinity;
+    const lost = lease?.holder === "human" && !lease.viewer;
+    const hurry = lease?.holder !== "agent" && (lost || end < HURRY_MS) && end < Infinity;
+    say(this.since, lease ? words.since(lease.since) : "");
+    say(this.countdown, !hurry ? "" : lost && !this.isMine() ? `Their screen is gone: ${words.length(end)} to come back.` : `${words.length(end)} left.`);
+    show(this.countdown, this.countdown.textContent);
+    show(this.longer, hurry && this.isMine());
+  }
+
+  async keepClock(signal) {
+    while (!signal.aborted) {
+      await sleep(1000, signal);
+      this.tick();
+    }
+  }
+
+  // What the agent will see, beside the button that shows it to the agent.
+  async keepPreview(signal) {
+    while (!signal.aborted) {
+      await seen(signal);
+      if (this.lease && this.isMine()) {
+        const url = await this.ask(signal).catch(() => null);
+        if (url) {
+          URL.revokeObjectURL(this.image.src);
+          this.image.src = url;
+        }
+      }
+      await sleep(PREVIEW_MS, signal);
+    }
+  }
+}

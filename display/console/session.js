@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The page of one session: the live view, who has the controls, what waits for a yes, what the agent does. What stands beside the view comes from
+// the server; the page that is shown in the session has no say in it.
+import {ActionsPanel} from "./actions.js";
+import {call, DRIVERS, follow, get, keep, post, token} from "./api.js";
+import {ApprovalsPanel} from "./approvals.js";
+import {ClipboardPanel} from "./clipboard.js";
+import {$, button, el, say, seen, show, sleep} from "./dom.js";
+import {LeasePanel} from "./lease.js";
+import {Screen} from "./screen.js";
+import * as words from "./words.js";
+
+const STATE_MS = 3000;
+const LIVE = ["starting", "ready", "paused", "ending"];
+const CHANGES_LEASE = ["lease", "gap", "paused", "resumed", "call"];
+
+// The line of what has the keys, from the stage.
+function focusWords(focus) {
+  if (!focus?.known) {
+    return "Keys go to: not known";
+  }
+  const field = focus.password ? "a password field" : focus.terminal ? "a terminal" : focus.editable ? "a text field" : focus.role ? words.quote(focus.role) : "";
+  const place = [focus.app && words.appName(focus.app), focus.origin && words.quote(focus.origin)].filter(Boolean).join(", ");
+  return `Keys go to: ${[place || "a program that is not in the catalogue", field].filter(Boolean).join(" · ")}`;
+}
+
+class SessionPage {
+  constructor(main, signal, id) {
+    this.id = id;
+    this.path = `/v1/sessions/${id}`;
+    this.signal = signal;
+    this.session = null;
+    this.lease = {holder: "agent"};
+    this.mayDrive = token.may(...DRIVERS);
+    this.tell = (error) => this.told(error);
+
+    this.trouble = el("p", {class: "trouble", role: "alert"});
+    this.screen = new Screen(id, {controls: this.mayDrive, signal, events: {
+      connected: () => this.refreshLease(),
+      lost: () => this.refreshLease(),
+      clipboard: (text) => this.clipboard.came(text),
+      out: () => (this.leasePanel.give.hidden ? this.leasePanel.take : this.leasePanel.give).focus(),
+    }});
+    this.leasePanel = new LeasePanel(id, {signal, tell: this.tell, viewer: () => this.screen.viewer, changed: (lease) => this.leased(lease),
+      focusScreen: () => this.screen.focus()});
+    this.approvals = new ApprovalsPanel(id, {signal, tell: this.tell, screen: this.screen});
+    this.actions = new ActionsPanel({screen: this.screen});
+    this.clipboard = new ClipboardPanel({send: (text) => this.screen.paste(text)});
+    this.build(main);
+  }
+
+  build(main) {
+    this.name = el("h1");
+    this.state = el("span", {class: "state"});
+    this.ends = el("span", {class: "quiet"});
+    this.focus = el("p", {class: "focus"});
+    this.hint = el("p", {class: "quiet hint"}, el("kbd", {}, "Ctrl"), " ", el("kbd", {}, "Alt"), " ", el("kbd", {}, "Shift"), " together leave the screen");
+    this.watchers = el("p", {class: "quiet"});
+    this.pause = button("Pause", () => this.act("pause"), {trouble: this.tell});
+    this.resume = button("Resume", () => this.act("resume"), {trouble: this.tell});
+    this.end = button("End…", () => this.asksEnd.showModal(), {trouble: this.tell});
+    this.asksEnd = this.buildEnd();
+    const tools = el("div", {class: "buttons"}, this.pause, this.resume, this.end);
+    show(tools, this.mayDrive);
+    show(this.clipboard.node, this.mayDrive);
+    main.append(
+      el("div", {class: "bar"}, el("a", {href: "#", class: "back", hidden: !token.may("owner", "operator")}, "All sessions"), this.name, this.state, this.ends, tools),
+      this.trouble,
+      this.leasePanel.node,
+      el("div", {class: "desk"},
+        el("div", {class: "view"}, this.screen.node, el("div", {class: "under"}, this.focus, this.hint)),
+        el("div", {class: "side"}, this.approvals.node, this.actions.node, this.clipboard.node, this.buildKeep())),
+      this.asksEnd);
+  }
+
+  buildKeep() {
+    const file = (part, name, text) => button(text, () => keep(`${this.path}/${part}`, name), {trouble: this.tell});
+    const node = el("section", {class: "panel", "aria-labelledby": "keep-title"}, el("h2", {id: "keep-title"}, "Recording"),
+      el("div", {class: "buttons"}, file("journal", `${this.id}.jsonl`, "Save the journal"), file("recording", `${this.id}.pictures`, "Save the pictures")),
+      el("p", {class: "quiet"}, "As a film or a page: ", el("code", {}, `glovebox export ${this.id}`)), this.watchers);
+    show(node, this.mayDrive);
+    return node;
+  }
+
+  buildEnd() {
+    const close = () => this.asksEnd.close();
+    return el("dialog", {"aria-labelledby": "end-title"}, el("h2", {id: "end-title"}, "End this session?"),
+      el("p", {}, "Its programs are closed and its files are gone. Only its journal stays."),
+      el("div", {class: "buttons"}, button("Keep it", close),
+        button("End it", async () => { close(); await call(this.path, {method: "DELETE"}); await this.refreshState(); }, {kind: "bad", trouble: this.tell})));
+  }
+
+  told(error) {
+    say(this.trouble, typeof error === "string" ? error : words.trouble(error));
+  }
+
+  async act(name) {
+    await post(`${this.path}/${name}`);
+    await this.refreshState();
+  }
+
+  // --- what the server says
+
+  async refreshState() {
+    const session = await get(this.path, {signal: this.signal});
+    this.session = session;
+    const live = LIVE.includes(session.state), name = words.sessionName(session);
+    say(this.name, name);
+    say(this.state, words.stateName(session.state));
+    this.state.dataset.state = session.state;
+    say(this.ends, words.ending(session));
+    say(this.focus, live ? focusWords(session.focus) : "");
+    show(this.pause, session.state === "ready");
+    show(this.resume, session.state === "paused");
+    show(this.end, live);
+    show(this.leasePanel.node, live);
+    if (session.lease && session.lease.epoch !== this.lease.epoch) {
+      this.refreshLease();
+    } else {
+      this.leased(this.lease);
+    }
+    return live;
+  }
+
+  async refreshLease() {
+    try {
+      const lease = await get(`${this.path}/lease`, {signal: this.signal});
+      if (!this.signal.aborted) {
+        this.leased(lease);
+      }
+    } catch (error) {
+      if (error.status === 404 || error.status === 405) {
+        this.leased(this.session?.lease ?? this.lease);
+      }
+    }
+  }
+
+  leased(lease) {
+    this.lease = lease;
+    this.leasePanel.update(lease, this.session);
+    const mine = this.leasePanel.isMine(), login = lease.holder === "human" && lease.kind === "login" && !lease.shared;
+    const hadHands = this.screen.handsOn;
+    this.screen.hands(mine);
+    this.clipboard.open(mine);
+    show(this.hint, mine);
+    if (this.screen.viewer) {
+      this.screen.cover(login && !mine ? "Somebody is logging in. The screen is theirs alone until they give back." : this.session?.state === "paused" ? "Paused" : "");
+    }
+    if (hadHands && !mine) {
+      document.activeElement?.blur?.();
+    }
+    this.title();
+  }
+
+  title() {
+    const waiting = words.waits(this.lease) || this.approvals.waiting > 0;
+    document.title = `${waiting ? "(!) " : ""}${this.session ? words.sessionName(this.session) : this.id} · Glovebox`;
+  }
+
+  async refreshApprovals() {
+    if (!this.mayDrive) {
+      return;
+    }
+    await this.approvals.refresh().catch((error) => { if (error.status !== 404) this.tell(error); });
+    this.title();
+  }
+
+  async refreshViewers() {
+    if (!this.mayDrive) {
+      return;
+    }
+    const {viewers} = await get(`${this.path}/viewers`, {signal: this.signal}).catch(() => ({viewers: []}));
+    const others = viewers.filter(({viewer}) => viewer !== this.screen.viewer).length;
+    say(this.watchers, others ? `${words.count(others, "other person or program looks", "other people or programs look")} on.` : "Nobody else looks on.");
+  }
+
+  // --- for as long as the page is there
+
+  async keepState() {
+    while (!this.signal.aborted) {
+      await seen(this.signal);
+      try {
+        if (!(await this.refreshState())) {
+          this.over();
+          return;
+        }
+        await this.refreshViewers();
+      } catch (error) {
+        if (this.signal.aborted) {
+          return;
+        }
+        this.tell(error);
+        if (error.status === 404 || error.status === 410) {
+          this.over();
+          return;
+        }
+      }
+      await sleep(STATE_MS, this.signal);
+    }
+  }
+
+  over() {
+    this.screen.cover(this.session ? `This session has ${this.session.state === "failed" ? "failed" : "ended"}.` : "There is no such session.");
+    this.screen.rfb?.disconnect();
+  }
+
+  // One stream of events while somebody can see the page; it goes on where it stopped.
+  async keepEvents() {
+    let last = "0";
+    while (!this.signal.aborted) {
+      await seen(this.signal);
+      const stop = new AbortController();
+      const halt = () => { if (document.hidden || this.signal.aborted) stop.abort(); };
+      document.addEventListener("visibilitychange", halt, {signal: stop.signal});
+      this.signal.addEventListener("abort", halt, {signal: stop.signal});
+      await follow(`${this.path}/events`, {signal: stop.signal, last, lost: (error) => this.actions.lost(error),
+        take: (event, line) => { last = String(line.seq ?? line.last ?? last); this.took(event, line); }});
+      if (!stop.signal.aborted) {
+        return; // the server said that there is no more
+      }
+    }
+  }
+
+  took(event, line) {
+    this.actions.take(event, line);
+    if (event === "approval") {
+      this.soon("approvals", () => this.refreshApprovals());
+    }
+    if (CHANGES_LEASE.includes(event)) {
+      this.soon("lease", () => this.refreshLease());
+    }
+    if (event === "end" || event === "failed" || event === "paused" || event === "resumed") {
+      this.soon("state", () => this.refreshState().catch(this.tell));
+    }
+  }
+
+  // Once for many events.
+  soon(name, run) {
+    this.due ??= new Set();
+    if (!this.due.has(name)) {
+      this.due.add(name);
+      setTimeout(() => { this.due.delete(name); if (!this.signal.aborted) run(); }, 50);
+    }
+  }
+}
+
+export function sessionView(main, signal, id) {
+  const page = new SessionPage(main, signal, id);
+  say($("summary"), "");
+  page.keepState();
+  page.keepEvents();
+  page.refreshApprovals();
+  $("main").focus({preventScroll: true});
+}

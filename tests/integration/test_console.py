@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The console in a real browser: Debian's chromium, driven by playwright-core (tests/console), against the real server."""
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from conftest import cannot_run
+
+TESTS = pathlib.Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(TESTS))
+import npm  # noqa: E402
+
+PERSON = TESTS / "console"
+VISIT_S = 240
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    return shutil.which("chromium") or cannot_run("chromium is not installed")
+
+
+@pytest.fixture
+def visit(chromium, tmp_path):
+    """Runs a scenario of tests/console/console.mjs to its end."""
+    folder = npm.workshop(tmp_path / "visit", *PERSON.glob("*.mjs"))
+
+    def run(name, server, **given):
+        given = {"url": server.url, "operator": server.api.token, "chromium": chromium, "folder": str(tmp_path), **given}
+        done = subprocess.run([npm.NODE, folder / "console.mjs", name, json.dumps(given)], capture_output=True, text=True, timeout=VISIT_S, cwd=folder, env=npm.ENV)
+        assert done.returncode == 0, f"{done.stdout}\n{done.stderr}\n{sorted(tmp_path.glob('*.png'))}"
+    return run
+
+
+def test_a_person_comes_in_by_a_code(make_server, visit):
+    server = make_server()
+    session = server.api.new(image="minimal")
+    visit("code", server, link=re.search(r"http\S+#code=\S+", server.log_text()).group(0))
+    session.end()
+
+
+def test_the_wall(make_server, visit):
+    server = make_server()
+    sessions = [server.api.new(image="minimal", apps=["terminal"]).id for _ in range(3)]
+    visit("wall", server, sessions=sessions)
+
+
+def test_a_hidden_tab_is_quiet(server, make_session, visit):
+    make_session("minimal", apps=["terminal"])
+    visit("hidden", server)
