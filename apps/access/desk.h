@@ -24,6 +24,12 @@ struct desk {
 	/* The focus. */
 	struct access_target active; /* what has the keys; window 0: nothing */
 	struct access_told told;     /* as it was last told */
+	struct {                     /* what a whole look found: asked about alone the next time, which is one round trip */
+		struct access_target target;
+		struct ref node;
+		char url[LIMIT_NODE_URL_BYTES + 1];
+		int64_t until_ms;
+	} kept;
 	bool looks, look_again;      /* a coroutine asks for it; it is to ask once more */
 	bool cold;                   /* what is active was not asked about a point yet */
 	struct loop_timer *tick;

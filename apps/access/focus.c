@@ -14,6 +14,7 @@
 #define RETRY_MIN_MS 250  /* what is not known is looked for again, twice as long after each time */
 #define RETRY_MAX_MS 8000
 #define DEAF_MS 1000      /* an app that is not listened to */
+#define KEPT_MS 1000      /* then the address of its page, and whether it is in this window, are looked at again */
 #define TO_FRAME 200      /* steps up from a field to its window */
 #define TO_DOCUMENT 40    /* steps up from a field to its page */
 
@@ -135,17 +136,46 @@ static void find_url(struct desk *desk, const struct seen *node, int64_t deadlin
 	}
 }
 
-static void look(struct desk *desk, const struct access_target *target, struct access_told *told)
+static void keep(struct desk *desk, const struct access_target *target, const struct seen *node, const struct access_told *told)
 {
-	int64_t deadline_ms = util_now_ms() + FOCUS_MS;
-	struct app *apps[LIMIT_ACCESS_APPS];
-	size_t n;
+	desk->kept.target = *target;
+	desk->kept.node = node->ref;
+	memcpy(desk->kept.url, told->url, sizeof(told->url));
+	desk->kept.until_ms = util_now_ms() + KEPT_MS;
+}
 
-	*told = (struct access_told){.window = target->window, .pid = target->pid};
-	if (target->window == 0 || target->pid == 0)
-		return;
-	tty_look(target->pid, &told->terminal, &told->prompt);
-	n = desk_apps(desk, target->pid, deadline_ms, apps);
+/* The app that is kept a node of, if that had the focus of this window a moment ago and the app has not said otherwise. */
+static struct app *kept_app(struct desk *desk, const struct access_target *target)
+{
+	bool fits = util_now_ms() < desk->kept.until_ms && memcmp(&desk->kept.target, target, sizeof(*target)) == 0;
+	struct app *app = fits ? desk_app(desk, desk->kept.node.name) : NULL;
+
+	return app && strcmp(app->focused.path, desk->kept.node.path) == 0 ? app : NULL;
+}
+
+/* False: it is to be looked for. */
+static bool look_at_kept(struct desk *desk, const struct access_target *target, int64_t deadline_ms, struct access_told *told)
+{
+	struct app *app = kept_app(desk, target);
+	struct ref ref = desk->kept.node;
+	struct seen node;
+
+	if (!app)
+		return false;
+	memcpy(told->url, desk->kept.url, sizeof(told->url)); /* another question may keep another node meanwhile */
+	told->has_node = atspi_see(&desk->a11y, app, &ref, deadline_ms, &node) && seen_is(&node, STATE_FOCUSED) && !desk_may_hide(&node);
+	if (told->has_node)
+		desk_item(desk, &node, target, &told->node);
+	else
+		told->url[0] = '\0';
+	return told->has_node;
+}
+
+static void look_for_node(struct desk *desk, const struct access_target *target, int64_t deadline_ms, struct access_told *told)
+{
+	struct app *apps[LIMIT_ACCESS_APPS];
+	size_t n = desk_apps(desk, target->pid, deadline_ms, apps);
+
 	service_listen(desk, !lends_keys(apps, n), deadline_ms);
 	for (size_t i = 0; i < n && !told->has_node; i++) {
 		struct seen node;
@@ -154,11 +184,24 @@ static void look(struct desk *desk, const struct access_target *target, struct a
 			continue;
 		prefer_field(desk, deadline_ms, &node);
 		if (desk_may_hide(&node))
-			break;
+			return;
 		told->has_node = true;
 		desk_item(desk, &node, target, &told->node);
 		find_url(desk, &node, deadline_ms, told->url);
+		keep(desk, target, &node, told);
 	}
+}
+
+static void look(struct desk *desk, const struct access_target *target, struct access_told *told)
+{
+	int64_t deadline_ms = util_now_ms() + FOCUS_MS;
+
+	*told = (struct access_told){.window = target->window, .pid = target->pid};
+	if (target->window == 0 || target->pid == 0)
+		return;
+	tty_look(target->pid, &told->terminal, &told->prompt);
+	if (!look_at_kept(desk, target, deadline_ms, told))
+		look_for_node(desk, target, deadline_ms, told);
 	told->known = told->has_node || told->terminal;
 }
 
