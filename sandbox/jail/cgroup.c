@@ -18,6 +18,7 @@
 #define MIB (1024 * 1024ULL)
 #define STAGE_MEMORY (1536 * MIB) /* a WebP of 4096x4096 pixels without loss takes 800 of it, beside frames that are sent */
 #define FRONT_MEMORY (768 * MIB)
+#define EGRESS_MEMORY (256 * MIB)
 #define STAGE_PIDS 32
 #define DISPLAY_PIDS 64
 #define CPU_PERIOD_US 100000ULL
@@ -48,6 +49,7 @@ enum amount {
 	DISPLAY_MEMORY,
 	STAGE_MEMORY_BYTES,
 	FRONT_MEMORY_BYTES,
+	EGRESS_MEMORY_BYTES,
 	JAIL_PIDS,
 	DISPLAY_PIDS_MAX,
 	STAGE_PIDS_MAX,
@@ -87,12 +89,18 @@ static const struct limit {
 	{2, CONTROLLER_CPU, "/desk", "cpu.max", CPU_QUOTA, CGROUP_CPU}, /* the period is 100 ms unless said */
 };
 
-/* A front that callers make too large is killed and started again, and the sessions go on. */
-static const struct limit FRONT_LIMITS[] = {
-	{1, CONTROLLER_MEMORY, "", "memory.limit_in_bytes", FRONT_MEMORY_BYTES, 0},
-	{1, CONTROLLER_MEMORY, "", "memory.memsw.limit_in_bytes", FRONT_MEMORY_BYTES, 0},
-	{2, CONTROLLER_MEMORY, "", "memory.max", FRONT_MEMORY_BYTES, 0},
-	{2, CONTROLLER_MEMORY, "", "memory.swap.max", NOTHING, 0},
+/* The groups of the server's own processes. One that callers make too large is killed and started again, and the sessions go on. */
+static const char *const OWN_GROUPS[] = {"front", "egress"};
+
+static const struct limit OWN_LIMITS[] = {
+	{1, CONTROLLER_MEMORY, "front", "memory.limit_in_bytes", FRONT_MEMORY_BYTES, 0},
+	{1, CONTROLLER_MEMORY, "front", "memory.memsw.limit_in_bytes", FRONT_MEMORY_BYTES, 0},
+	{1, CONTROLLER_MEMORY, "egress", "memory.limit_in_bytes", EGRESS_MEMORY_BYTES, 0},
+	{1, CONTROLLER_MEMORY, "egress", "memory.memsw.limit_in_bytes", EGRESS_MEMORY_BYTES, 0},
+	{2, CONTROLLER_MEMORY, "front", "memory.max", FRONT_MEMORY_BYTES, 0},
+	{2, CONTROLLER_MEMORY, "front", "memory.swap.max", NOTHING, 0},
+	{2, CONTROLLER_MEMORY, "egress", "memory.max", EGRESS_MEMORY_BYTES, 0},
+	{2, CONTROLLER_MEMORY, "egress", "memory.swap.max", NOTHING, 0},
 };
 
 /* Files that say what a group uses. A row that a row before it has answered is not asked: a v2 counts time, whoever limits it. */
@@ -122,6 +130,8 @@ static uint64_t amount_of(enum amount amount, const struct cgroup_limits *limits
 		return STAGE_MEMORY;
 	case FRONT_MEMORY_BYTES:
 		return FRONT_MEMORY;
+	case EGRESS_MEMORY_BYTES:
+		return EGRESS_MEMORY;
 	case JAIL_PIDS:
 		return limits->pids;
 	case DISPLAY_PIDS_MAX:
@@ -138,7 +148,7 @@ static uint64_t amount_of(enum amount amount, const struct cgroup_limits *limits
 	DIE("no such amount");
 }
 
-/* `group` is the session, or the front. */
+/* `group` is the session, or "" for a limit of the server's own. */
 static bool set_limit(const struct hierarchy *h, const char *group, const struct limit *limit, const struct cgroup_limits *limits)
 {
 	char path[160];
@@ -165,14 +175,14 @@ static void set_limits(const struct hierarchy *h, const char *group, const struc
 		}
 }
 
-static void make_front(const struct hierarchy *h)
+static void make_own(const struct hierarchy *h)
 {
 	uint32_t unused = 0;
 
-	if (mkdirat(h->dir, "front", 0755) < 0)
-		log_warn("no group for the front: %s", strerror(errno));
-	else
-		set_limits(h, "front", FRONT_LIMITS, ARRAY_LEN(FRONT_LIMITS), NULL, &unused, &unused);
+	for (size_t i = 0; i < ARRAY_LEN(OWN_GROUPS); i++)
+		if (mkdirat(h->dir, OWN_GROUPS[i], 0755) < 0)
+			log_warn("no group %s: %s", OWN_GROUPS[i], strerror(errno));
+	set_limits(h, "", OWN_LIMITS, ARRAY_LEN(OWN_LIMITS), NULL, &unused, &unused);
 }
 
 int cgroup_create(struct cgroups **out, const char *name, const char *record, const char *v2_place, struct err *e)
@@ -194,7 +204,7 @@ int cgroup_create(struct cgroups **out, const char *name, const char *record, co
 			cgroups->all[i--] = cgroups->all[--cgroups->n];
 		}
 	for (int i = 0; i < cgroups->n; i++)
-		make_front(&cgroups->all[i]);
+		make_own(&cgroups->all[i]);
 	*out = cgroups;
 	return 0;
 }

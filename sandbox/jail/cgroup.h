@@ -5,6 +5,7 @@
  * Under the warden's own group in each hierarchy lies a folder of the server's name, and in it:
  *
  *   front                    the front: memory
+ *   egress                   what delivers webhooks: memory
  *   SESSION/stage            the stage, so that a busy jail cannot starve it
  *   SESSION/desk             CPU
  *   SESSION/desk/display     memory, pids

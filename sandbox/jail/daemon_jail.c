@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The root of front and stage. */
+/* The root of front, stage and egress. */
 #include "sandbox/jail/daemon_jail.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -49,6 +50,7 @@ static int add_loader(int root, struct err *e)
 
 static int add_bind(int root, const struct daemon_bind *bind, struct err *e)
 {
+	uint64_t attrs = (bind->is_device ? MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC : MOUNTS_DATA) | (bind->writable ? 0 : MOUNT_ATTR_RDONLY);
 	char path[128] = "";
 
 	/* The folders on the way to the target. */
@@ -58,9 +60,16 @@ static int add_bind(int root, const struct daemon_bind *bind, struct err *e)
 		if (mounts_make_dir(root, path, 0755, 0, e) < 0)
 			return -1;
 	}
-	if (mounts_make_dir(root, bind->target, 0755, 0, e) < 0)
+	if ((bind->is_file ? mounts_make_file(root, bind->target, 0444, 0, "", 0, e) : mounts_make_dir(root, bind->target, 0755, 0, e)) < 0)
 		return -1;
-	return mounts_bind(bind->source, root, bind->target, MOUNTS_DATA | (bind->writable ? 0 : MOUNT_ATTR_RDONLY), e);
+	return mounts_bind(bind->source, root, bind->target, attrs, e);
+}
+
+static int add_tmp(int root, struct err *e)
+{
+	static const char *const options[] = {"size=2m", "nr_inodes=16", "mode=1777", NULL};
+
+	return mounts_make_dir(root, "tmp", 0755, 0, e) < 0 ? -1 : mounts_tmpfs("tmp", options, MOUNTS_DATA, root, "tmp", e);
 }
 
 int daemon_jail_build(void *arg, int sync, struct err *e)
@@ -72,13 +81,15 @@ int daemon_jail_build(void *arg, int sync, struct err *e)
 	(void)sync;
 	if (sethostname(HOSTNAME, strlen(HOSTNAME)) < 0)
 		return err_sys(e, "sethostname");
+	if (jail->net && setns(*jail->net, CLONE_NEWNET) < 0)
+		return err_sys(e, "entering the host's network namespace");
 	if (mounts_make_private(e) < 0 || mounts_new("tmpfs", "root", options, MOUNTS_DATA, &root, e) < 0 ||
 	    mounts_attach_host(root, jail->place, e) < 0 || add_loader(root, e) < 0)
 		return -1;
 	for (size_t i = 0; i < jail->n_binds; i++)
 		if (add_bind(root, &jail->binds[i], e) < 0)
 			return -1;
-	if (mounts_restrict(root, MOUNT_ATTR_RDONLY, e) < 0)
+	if ((jail->has_tmp && add_tmp(root, e) < 0) || mounts_restrict(root, MOUNT_ATTR_RDONLY, e) < 0)
 		return -1;
 	return mounts_enter(root, e);
 }

@@ -189,6 +189,16 @@
 #define LIMIT_CONFIG_BYTES (1024 * 1024)      /* the operator's configuration */
 #define LIMIT_CONFIG_KEYS 1024                /* keys in it */
 #define LIMIT_CONFIG_HOSTS 64                 /* names of hosts in it */
+#define LIMIT_HOOKS 16                        /* receivers of webhooks */
+#define LIMIT_HOOK_ADDRESSES 64               /* addresses that the operator lets them have */
+#define LIMIT_HOOK_BYTES 8192                 /* body of one event */
+#define LIMIT_HOOK_QUEUE 1024                 /* deliveries to one receiver that wait */
+#define LIMIT_HOOK_LANE 64                    /* of them of one session */
+#define LIMIT_HOOKS_AT_ONCE 8                 /* requests to one receiver that run */
+#define LIMIT_HOOK_MS 10000                   /* one of them */
+#define LIMIT_HOOK_TRIES 6                    /* of one delivery */
+#define LIMIT_HOOK_LAST_MS 4000               /* what waits at the end of the server */
+#define LIMIT_HOOK_REPLY_BYTES 65536          /* of its answer, which is thrown away */
 #define LIMIT_JOURNAL_BYTES (LIMIT_FILE_BYTES - 16 * 1024 * 1024) /* then no act begins; one that runs, and the end, have room */
 #define LIMIT_REPLAY_LINES_BYTES (256 * 1024 * 1024) /* lines of a journal that is read to be replayed */
 #define LIMIT_IGNORED 256                     /* regions that a replay leaves out */

@@ -33,6 +33,7 @@ static const struct form key_form = {key_fields, ARRAY_LEN(key_fields), NULL};
 static const struct field config_fields[] = {
 	{"keys", FIELD_LIST, false, 0, LIMIT_CONFIG_KEYS, NULL, &key_form, NULL, "[]", "who may use the server beside the operator"},
 	{"hosts", FIELD_STRINGS, false, 0, LIMIT_CONFIG_HOSTS, NULL, NULL, NULL, "[]", "names of this server, beside its address"},
+	{"public_url", FIELD_STRING, false, 1, 200, NULL, NULL, NULL, NULL, "where people reach the console: https://box.example.org; for links to it"},
 	{"defaults", FIELD_OBJECT, false, 0, 0, NULL, &spec_form, NULL, "{}", "what a session is if its caller does not say otherwise"},
 };
 static const struct form config_form = {config_fields, ARRAY_LEN(config_fields), NULL};
@@ -154,6 +155,16 @@ static void check_defaults(const json_t *defaults, struct faults *faults)
 		err_prefix(&faults->list[i], "/defaults");
 }
 
+/* Links are this, a slash and a fragment. */
+static void check_public_url(const char *url, struct faults *faults)
+{
+	const char *rest = url ? strstr(url, "://") : NULL;
+
+	if (url && (!rest || (strncmp(url, "https://", 8) != 0 && strncmp(url, "http://", 7) != 0) || url[strlen(url) - 1] == '/' ||
+	            url[strcspn(url, " \t\"<>#?@\\")] != '\0'))
+		refuse(faults, "/public_url", url, "it must be http(s)://HOST, with a port or a path if there is one, and without a slash at its end");
+}
+
 static int check_document(struct config *config, struct faults *faults)
 {
 	size_t before = faults->n;
@@ -162,6 +173,8 @@ static int check_document(struct config *config, struct faults *faults)
 		return -1;
 	config->hosts = json_object_get(config->document, "hosts");
 	config->defaults = json_object_get(config->document, "defaults");
+	config->public_url = form_string(config->document, "public_url", NULL);
+	check_public_url(config->public_url, faults);
 	check_hosts(config->hosts, faults);
 	check_defaults(config->defaults, faults);
 	read_keys(config, faults);

@@ -25,6 +25,7 @@ struct config {
 	char sha256[2 * STORE_HASH_BYTES + 1]; /* of the file, in hex; "" if there is none */
 	struct config_key *keys;
 	size_t n_keys;
+	const char *public_url;                /* where people reach the console, without a slash at its end; NULL: not said */
 	const json_t *hosts;                   /* strings, or NULL */
 	const json_t *defaults;                /* of specs, or NULL */
 };

@@ -5,6 +5,7 @@
 
 #include "session/base/loop.h"
 #include "session/front/config.h"
+#include "session/front/hooks.h"
 #include "session/front/hosts.h"
 #include "session/front/listeners.h"
 #include "session/front/openapi.h"
@@ -47,6 +48,7 @@ struct front {
 	int64_t started_ms; /* wall clock */
 	struct hosts hosts;
 	struct listeners listeners;
+	struct hooks hooks;
 	int64_t request_ms; /* how long a request may take to arrive */
 	struct openapi openapi;
 	const char *images; /* the folder of the manifests */

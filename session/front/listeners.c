@@ -3,6 +3,7 @@
 #include "session/front/listeners.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -20,6 +21,8 @@ static int add_listener(struct listeners *listeners, const char *url, int *fd, s
 		return err_set(e, ERR_INTERNAL, NULL, "a listening socket more than there may be");
 	if (hosts_listen(listeners->hosts, url, e) < 0)
 		return -1;
+	if (!*listeners->url && strncmp(url, "http", 4) == 0)
+		(void)snprintf(listeners->url, sizeof(listeners->url), "%s", url);
 	listeners->list[listeners->n++] =
 		(struct listener){.listeners = listeners, .fd = steal_fd(fd), .tls = strncmp(url, "https:", 6) == 0};
 	return 0;

@@ -21,6 +21,7 @@ struct listeners {
 	size_t n;
 	int certificate;   /* until its key comes */
 	bool proven;       /* a front has served with it before */
+	char url[264];     /* the first place that a browser can reach, or "" */
 	struct tls *tls;   /* for connections from now on */
 	struct hosts *hosts;
 	struct loop *loop;

@@ -26,6 +26,10 @@ static int on_label(void *arg, const struct front_label *label, int fd, struct e
 {
 	struct front *front = arg;
 
+	if (label->kind == FRONT_HOOKS) {
+		front->hooks.fd = fd;
+		return 0;
+	}
 	if (listeners_label(&front->listeners, label, fd, e) < 0)
 		return -1;
 	/* A renewed pair: the warden keeps the old one until it hears this. */
@@ -115,13 +119,14 @@ static int start(struct front *front, const struct warden_ops *ops, struct err *
 	front->restarts = hello.restarts;
 	front->started_ms = store_now_ms();
 	front->metrics = metrics_create();
+	hooks_start(&front->hooks, front->loop, front->metrics, front->config.public_url ? front->config.public_url : front->listeners.url);
 	front->mcp = mcp_create(front);
 	if (open_audit(front, e) < 0)
 		return -1;
 	front->images = FRONT_IMAGES;
 	front->journals = FRONT_JOURNALS;
 	front->sessions = (struct sessions){.loop = front->loop, .warden = front->warden, .store = front->store, .tokens = front->tokens, .audit = front->audit,
-	                                    .metrics = front->metrics, .run = FRONT_RUN, .max_live = hello.max_sessions};
+	                                    .metrics = front->metrics, .hooks = &front->hooks, .run = FRONT_RUN, .max_live = hello.max_sessions};
 	if (store_undo_creates(front->store, e) < 0 || sessions_restore(&front->sessions, e) < 0)
 		return -1;
 	while (sessions_restoring(&front->sessions) && !front->stopping)
@@ -131,7 +136,7 @@ static int start(struct front *front, const struct warden_ops *ops, struct err *
 
 int main(int argc, char **argv)
 {
-	struct front front = {.listeners = {.hosts = &front.hosts, .certificate = -1}};
+	struct front front = {.listeners = {.hosts = &front.hosts, .certificate = -1}, .hooks = {.fd = -1}};
 	struct warden_ops warden_ops = {.label = on_label, .ended = on_ended, .used = on_used, .gone = on_warden_gone, .arg = &front};
 	struct conns_ops conns_ops = request_ops(&front);
 	struct err e;

@@ -141,6 +141,12 @@ void metrics_ended(struct metrics *metrics, const char *reason)
 		count(metrics, ENDED, 1, "reason=\"%s\"", reason);
 }
 
+void metrics_webhooks(struct metrics *metrics, const char *outcome, uint32_t n)
+{
+	if (metrics && n > 0)
+		count(metrics, WEBHOOKS, n, "outcome=\"%s\"", outcome);
+}
+
 static void count_actions(struct metrics *metrics, const json_t *actions)
 {
 	static const char *const outcomes[] = {"ok", "failed"};

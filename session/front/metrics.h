@@ -18,7 +18,7 @@ struct front;
 struct route;
 
 /* Counters by their labels: {"route=\"/v1\"": 3}; one without labels is under "". */
-enum tally { REQUESTS, ABANDONED, REFUSED, BODY_BYTES, REPLY_BYTES, CREATED, NOT_CREATED, ENDED, ACTS, ACTIONS, N_TALLIES };
+enum tally { REQUESTS, ABANDONED, REFUSED, BODY_BYTES, REPLY_BYTES, CREATED, NOT_CREATED, ENDED, ACTS, ACTIONS, WEBHOOKS, N_TALLIES };
 
 #define HISTOGRAM_BUCKETS 14
 
@@ -51,6 +51,7 @@ void metrics_bytes(struct metrics *metrics, uint64_t of_bodies, uint64_t of_repl
 void metrics_created(struct metrics *metrics, int64_t elapsed_us);
 void metrics_not_created(struct metrics *metrics, enum err_code code);
 void metrics_ended(struct metrics *metrics, const char *reason);
+void metrics_webhooks(struct metrics *metrics, const char *outcome, uint32_t n);
 /* What a stage said beside its reply (link.h); what it names is counted only if it is known. */
 void metrics_of_stage(struct metrics *metrics, const json_t *said);
 

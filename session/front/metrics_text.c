@@ -228,6 +228,7 @@ static const struct row rows[] = {
 	TALLY("glovebox_sessions_ended_total", ENDED, "Ends of sessions, by reason."),
 	SIMPLE("glovebox_sessions_max", "gauge", write_max_sessions, "Sessions that there may be at once."),
 	TALLY("glovebox_sessions_not_created_total", NOT_CREATED, "Good specs of which no session came, by code."),
+	TALLY("glovebox_webhooks_total", WEBHOOKS, "Events for webhooks: delivered, failed (given up), dropped (no room)."),
 	SIMPLE("process_cpu_seconds_total", "counter", write_cpu, "Processor time of the front."),
 	SIMPLE("process_max_fds", "gauge", write_max_fds, "Descriptors that the front may have open."),
 	SIMPLE("process_open_fds", "gauge", write_fds, "Descriptors that the front has open."),

@@ -10,6 +10,7 @@
 #include "session/base/log.h"
 #include "session/base/util.h"
 #include "session/front/audit.h"
+#include "session/front/hooks.h"
 #include "session/front/metrics.h"
 #include "session/front/spec.h"
 
@@ -182,6 +183,9 @@ static void finish(struct session *session, const char *reason, bool failed)
 	audit_note(all->audit, "session_end", json_pack("{s:s,s:s,s:s,s:O*}", "session", session->id, "owner", session->owner, "reason",
 	                                              session->reason, "journal", session->head));
 	co_signal(&session->ended);
+	if (!session->unborn)
+		hooks_say(all->hooks, HOOKS_SESSION, session->id, "ended",
+		          json_pack("{s:s,s:s}", "state", state_names[session->state], "reason", session->reason));
 	if (session->unborn)
 		session_drop(session);
 	else

@@ -60,6 +60,7 @@ struct sessions {
 	struct tokens *tokens;
 	struct audit *audit;
 	struct metrics *metrics;  /* NULL: none */
+	struct hooks *hooks;      /* NULL: none */
 	const char *run;          /* the folder of the stages' sockets */
 	struct session *first;    /* oldest first */
 	struct stage_links links;

@@ -18,7 +18,7 @@
 #define HIGH_FD 64 /* above every number that a descriptor is moved to */
 #define EXIT_NOT_RUN 126
 
-static int read_bytes(const char *path, char **bytes, size_t *len, struct err *e)
+static int read_bytes(const char *path, bool secret, char **bytes, size_t *len, struct err *e)
 {
 	/* Without waiting for a writer, should it be a pipe. */
 	auto_fd fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
@@ -32,6 +32,8 @@ static int read_bytes(const char *path, char **bytes, size_t *len, struct err *e
 	if ((st.st_uid != 0 && st.st_uid != geteuid()) || (st.st_mode & (S_IWGRP | S_IWOTH)))
 		return err_set(e, ERR_FORBIDDEN, NULL, "%s %s: it says who may do what, so it must be root's, and nobody else may write it", path,
 		               st.st_uid != 0 && st.st_uid != geteuid() ? "belongs to another user" : "can be written by others");
+	if (secret && (st.st_mode & S_IROTH))
+		return err_set(e, ERR_FORBIDDEN, NULL, "%s can be read by every user of this machine, and holds keys: chmod 600 closes it", path);
 	n = util_read_file(fd, LIMIT_CONFIG_BYTES, bytes);
 	if (n < 0)
 		return errno == EFBIG ? err_set(e, ERR_TOO_LARGE, NULL, "%s has more than the %d bytes that are allowed", path, LIMIT_CONFIG_BYTES)
@@ -42,24 +44,29 @@ static int read_bytes(const char *path, char **bytes, size_t *len, struct err *e
 	return 0;
 }
 
-int config_copy(const char *path, int *copy, struct err *e)
+int config_copy(const char *path, bool secret, int *copy, struct err *e)
 {
 	auto_free char *bytes = NULL;
 	size_t len = 0;
+	int rc;
 
-	if (path && read_bytes(path, &bytes, &len, e) < 0)
+	if (path && read_bytes(path, secret, &bytes, &len, e) < 0)
 		return -1;
-	return sealed_copy("the configuration", bytes, len, copy, e);
+	rc = sealed_copy(path ? path : "no configuration", bytes, len, copy, e);
+	if (bytes)
+		explicit_bzero(bytes, len);
+	return rc;
 }
 
 /* In the child: does not return. */
-static _Noreturn void become_checker(int copy, const char *path, int program, uid_t uid, bool quiet)
+static _Noreturn void become_checker(int copy, const char *path, const char *program_name, int program, uid_t uid, bool quiet)
 {
-	char name[] = "glovebox-front", option[] = "--check-config", shown[512], variable[32];
+	char name[32], option[] = "--check-config", shown[512], variable[32];
 	char *argv[] = {name, option, shown, NULL}, *envp[] = {variable, NULL};
 	int high_copy = fcntl(copy, F_DUPFD_CLOEXEC, HIGH_FD), high_program = fcntl(program, F_DUPFD_CLOEXEC, HIGH_FD);
 	int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
 
+	(void)snprintf(name, sizeof(name), "%s", program_name);
 	(void)snprintf(shown, sizeof(shown), "%s", path);
 	(void)snprintf(variable, sizeof(variable), "GLOVEBOX_UID=%u", uid);
 	if (uid == 0)
@@ -70,7 +77,7 @@ static _Noreturn void become_checker(int copy, const char *path, int program, ui
 	_exit(EXIT_NOT_RUN);
 }
 
-int config_check(int copy, const char *path, int program, uid_t uid, bool quiet, struct err *e)
+int config_check(int copy, const char *path, const char *name, int program, uid_t uid, bool quiet, struct err *e)
 {
 	pid_t pid = fork();
 	int status = 0;
@@ -78,11 +85,11 @@ int config_check(int copy, const char *path, int program, uid_t uid, bool quiet,
 	if (pid < 0)
 		return err_sys(e, "fork");
 	if (pid == 0)
-		become_checker(copy, path, program, uid, quiet);
+		become_checker(copy, path, name, program, uid, quiet);
 	while (waitpid(pid, &status, 0) < 0)
 		if (errno != EINTR)
 			return err_sys(e, "waitpid");
 	if (!WIFEXITED(status) || WEXITSTATUS(status) > 1)
-		return err_set(e, ERR_INTERNAL, NULL, "glovebox-front, which checks the configuration, ended with status %d", status);
+		return err_set(e, ERR_INTERNAL, NULL, "%s, which checks %s, ended with status %d", name, path, status);
 	return WEXITSTATUS(status);
 }

@@ -16,6 +16,7 @@
 #include "session/base/ipc.h"
 #include "session/base/log.h"
 #include "session/base/util.h"
+#include "session/warden/hooks.h"
 #include "session/warden/requests.h"
 
 /* A new one comes at once, as callers wait for it; one that dies again and again is not to take the processor for itself. */
@@ -179,10 +180,10 @@ static struct child *clone_front(struct front *front, int *end, struct err *e)
 	struct warden *warden = front->warden;
 	char run[600], journals[600], store[600], manifests[600], uid[32], name[] = "glovebox-front";
 	const struct daemon_bind binds[] = {
-		{state_path(&warden->state, run, sizeof(run), "run", ""), "run", false},
-		{state_path(&warden->state, journals, sizeof(journals), "journals", ""), "journals", false},
-		{state_path(&warden->state, store, sizeof(store), "front", ""), "front", true},
-		{manifests, "images", false},
+		{.source = state_path(&warden->state, run, sizeof(run), "run", ""), .target = "run"},
+		{.source = state_path(&warden->state, journals, sizeof(journals), "journals", ""), .target = "journals"},
+		{.source = state_path(&warden->state, store, sizeof(store), "front", ""), .target = "front", .writable = true},
+		{.source = manifests, .target = "images"},
 	};
 	struct daemon_jail jail = {.place = warden->build, .binds = binds, .n_binds = ARRAY_LEN(binds)};
 	char *argv[] = {name, NULL}, *envp[2 + WARDEN_LOG_ENV] = {uid};
@@ -222,7 +223,7 @@ static void start(struct front *front)
 		return;
 	}
 	front->source = loop_add(front->warden->loop, front->sock, EPOLLIN, on_socket, front);
-	if (serve_tell(&front->warden->serve, front->sock, &e) < 0 ||
+	if (serve_tell(&front->warden->serve, front->sock, &e) < 0 || hooks_tell(front->warden->hooks, front->sock, &e) < 0 ||
 	    ipc_send(front->sock, &front->warden->hello, sizeof(front->warden->hello), NULL, 0, &e) < 0)
 		log_err(LOG_ERROR, &e, "greeting the front");
 }

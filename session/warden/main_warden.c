@@ -15,6 +15,7 @@
 #include "session/base/util.h"
 #include "session/warden/config.h"
 #include "session/warden/front.h"
+#include "session/warden/hooks.h"
 #include "session/warden/notify.h"
 #include "session/warden/options.h"
 #include "session/warden/prepare.h"
@@ -31,17 +32,19 @@ static char console_code[TOKEN_CODE_SIZE];
 static int manager = -1; /* the service manager's socket */
 static int exit_status = EXIT_FAILURE;
 
-/* Takes the configuration, if one is named, as its sealed copy, and has the front check it, which says what is wrong with it. */
+/* Takes the operator's files, if they are named, as sealed copies, and has those check them that will read them. */
 static int take_config(struct warden *warden, const struct options *options, struct err *e)
 {
 	bool only_checks = options->wish == OPTIONS_CHECK_CONFIG;
 	uid_t uid = geteuid() == 0 ? warden_uid(warden, 0, SLOT_FRONT) : 0;
 	int rc;
 
-	if (config_copy(options->config, &warden->config, e) < 0)
+	if (config_copy(options->config, false, &warden->config, e) < 0)
 		return -1;
-	rc = options->config ? config_check(warden->config, options->config, warden->programs[PROGRAM_FRONT], uid, !only_checks, e) : 0;
-	return rc > 0 ? err_set(e, ERR_BAD_FIELD, NULL, "the configuration is wrong: nothing was started") : rc;
+	rc = options->config ? config_check(warden->config, options->config, "glovebox-front", warden->programs[PROGRAM_FRONT], uid, !only_checks, e) : 0;
+	if (rc != 0)
+		return rc < 0 ? -1 : err_set(e, ERR_BAD_FIELD, NULL, "the configuration is wrong: nothing was started");
+	return hooks_create(&warden->hooks, options->webhooks, warden->programs[PROGRAM_EGRESS], uid, only_checks, e);
 }
 
 /* Makes a folder, or takes the one that is there. Images are no secret, and the front must read their manifests. */
@@ -164,11 +167,16 @@ static void on_settled(struct warden *warden)
 		front_stop(warden->front);
 }
 
+static void on_hooks_gone(struct warden *warden)
+{
+	exit_status = EXIT_SUCCESS;
+	loop_stop(warden->loop);
+}
+
 static void on_front_gone(struct warden *warden, bool served)
 {
 	if (warden->stopping) {
-		exit_status = EXIT_SUCCESS;
-		loop_stop(warden->loop);
+		hooks_stop(warden->hooks, warden, on_hooks_gone);
 	} else if (!served) {
 		log_error("the front ended before it served");
 		loop_stop(warden->loop);
@@ -204,9 +212,11 @@ static int run(struct warden *warden, struct err *e)
 	if (!warden->loop || loop_signals(warden->loop, signals, on_signal, warden, e) < 0)
 		return -1;
 	warden->settled = on_settled;
+	hooks_start(warden->hooks, warden);
 	warden->front = front_create(warden, &ops);
 	loop_run(warden->loop);
 	front_destroy(warden->front);
+	hooks_destroy(warden->hooks);
 	loop_destroy(warden->loop);
 	return 0;
 }

@@ -23,7 +23,8 @@ const char options_help[] =
 	"  --state DIR         the server's own folder (/var/lib/glovebox)\n"
 	"  --images DIR        the images (STATE/images)\n"
 	"  --config FILE       keys with their quotas, names of hosts, defaults: JSON, see README.md\n"
-	"  --check-config      check the file of --config, and do nothing else\n"
+	"  --webhooks FILE     receivers of webhooks and the keys that sign them: JSON, see README.md\n"
+	"  --check-config      check the files of --config and --webhooks, and do nothing else\n"
 	"  --ceilings FILE     limits that no session gets past, lines of \"key = value\"\n"
 	"  --probe             look what this host can and cannot do, for `glovebox doctor`, and do nothing else\n"
 	"  --version, --help\n"
@@ -47,6 +48,7 @@ static const struct option_row {
 	{"--state", KIND_VALUE, offsetof(struct options, state), OPTIONS_RUN, 0},
 	{"--images", KIND_VALUE, offsetof(struct options, images), OPTIONS_RUN, 0},
 	{"--config", KIND_VALUE, offsetof(struct options, config), OPTIONS_RUN, 0},
+	{"--webhooks", KIND_VALUE, offsetof(struct options, webhooks), OPTIONS_RUN, 0},
 	{"--check-config", KIND_WISH, 0, OPTIONS_CHECK_CONFIG, 0},
 	{"--ceilings", KIND_VALUE, offsetof(struct options, ceilings), OPTIONS_RUN, 0},
 	{"--probe", KIND_WISH, 0, OPTIONS_PROBE, 0},
@@ -128,8 +130,8 @@ int options_parse(struct options *options, int argc, char **argv, struct err *e)
 		return -1;
 	if (!options->tls_cert != !options->tls_key)
 		return err_set(e, ERR_BAD_REQUEST, NULL, "the options --tls-cert and --tls-key go together");
-	if (options->wish == OPTIONS_CHECK_CONFIG && !options->config)
-		return err_set(e, ERR_BAD_REQUEST, NULL, "the option --check-config needs --config FILE");
+	if (options->wish == OPTIONS_CHECK_CONFIG && !options->config && !options->webhooks)
+		return err_set(e, ERR_BAD_REQUEST, NULL, "the option --check-config needs --config FILE or --webhooks FILE");
 	if (options->listen.n == 0)
 		options->listen.items[options->listen.n++] = "127.0.0.1:7070";
 	if (!options->state)

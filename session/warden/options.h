@@ -21,7 +21,7 @@ struct options_list {
 /* Pointers into argv, or the defaults; NULL where there is none. */
 struct options {
 	struct options_list listen, hosts;
-	const char *state, *images, *config, *ceilings;
+	const char *state, *images, *config, *webhooks, *ceilings;
 	const char *tls_cert, *tls_key;  /* both or none */
 	bool insecure;                   /* --insecure-plain-http */
 	const char *request_timeout;

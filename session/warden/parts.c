@@ -213,7 +213,7 @@ int parts_start_stage(struct session *session, const struct child_ops *ops, stru
 {
 	struct warden *warden = session->warden;
 	char x11[600], uid[32], name[] = "glovebox-stage";
-	const struct daemon_bind binds[] = {{x11_path(session, x11, sizeof(x11)), "tmp/.X11-unix", false}};
+	const struct daemon_bind binds[] = {{.source = x11_path(session, x11, sizeof(x11)), .target = "tmp/.X11-unix"}};
 	struct daemon_jail jail = {.place = warden->build, .binds = binds, .n_binds = ARRAY_LEN(binds)};
 	auto_fd channel = -1;
 	char *argv[] = {name, NULL}, *envp[2 + WARDEN_LOG_ENV] = {uid};

@@ -21,8 +21,8 @@
 /* Descriptors that a child of the warden finds open at its start. */
 enum child_fd {
 	CHILD_GO = 3,     /* one byte to read before it goes on; end of file: the warden is dead */
-	CHILD_WARDEN = 4, /* its channel with the warden (front: both ways; stage: it only receives) */
-	CHILD_CONFIG = 5, /* front: the operator's configuration, a sealed copy in memory; empty if there is none */
+	CHILD_WARDEN = 4, /* its channel with the warden (front: both ways; stage: it only receives); egress: its link to the front (sandbox/egress/hook.h) */
+	CHILD_CONFIG = 5, /* front: the operator's configuration, a sealed copy in memory; empty if there is none; egress: the file of webhooks */
 	CHILD_LISTEN = 5, /* stage: the listening socket run/ID/stage.sock (the front's come with labels) */
 };
 
@@ -113,6 +113,7 @@ enum front_label_kind {
 	FRONT_CERTIFICATE,  /* a file, to be read from its beginning whatever the offset: the front may be started again; `text` may be FRONT_PROVEN */
 	FRONT_KEY,          /* the same */
 	FRONT_HOST,         /* no descriptor: a name that Host may say, as the operator gave it */
+	FRONT_HOOKS,        /* SOCK_SEQPACKET to glovebox-egress (sandbox/egress/hook.h); not sent when there are no webhooks */
 };
 
 #define FRONT_PROVEN "proven" /* a front has served with it: its dates do not matter any more */

@@ -92,6 +92,7 @@ static void run_all(const struct confine_table *const *tables, const struct prob
 static const struct confine_table *const APP[] = {&confine_app_deny, &confine_app, NULL};
 static const struct confine_table *const STAGE[] = {&confine_stage, NULL};
 static const struct confine_table *const FRONT[] = {&confine_front, NULL};
+static const struct confine_table *const EGRESS[] = {&confine_egress, NULL};
 static const struct confine_table *const XVFB[] = {&confine_xvfb, NULL};
 static const struct confine_table *const WM[] = {&confine_wm, NULL};
 static const struct confine_table *const WARDEN[] = {&confine_warden, NULL};
@@ -171,6 +172,32 @@ static void test_daemons(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(all); i++)
 		run_all(all[i], probes, ARRAY_LEN(probes));
+}
+
+/* The one with a way out: outward alone, by TCP and UDP. */
+static void test_egress(void **state)
+{
+	const struct probe probes[] = {
+		{"ptrace", SYS_ptrace, {0}, EPERM},
+		{"mount", SYS_mount, {0}, EPERM},
+		{"setns", SYS_setns, {-1, 0}, EPERM},
+		{"unshare", SYS_unshare, {CLONE_NEWUSER}, ENOSYS},
+		{"execve", SYS_execve, {0}, EPERM},
+		{"clone", SYS_clone, {SIGCHLD}, ENOSYS},
+		{"socket tcp", SYS_socket, {AF_INET, SOCK_STREAM | SOCK_CLOEXEC, IPPROTO_TCP}, 0},
+		{"socket udp6", SYS_socket, {AF_INET6, SOCK_DGRAM | SOCK_NONBLOCK, 0}, 0},
+		{"socket raw", SYS_socket, {AF_INET, SOCK_RAW, IPPROTO_ICMP}, ENOSYS},
+		{"socket unix", SYS_socket, {AF_UNIX, SOCK_STREAM, 0}, ENOSYS},
+		{"socket netlink", SYS_socket, {AF_NETLINK, SOCK_RAW, 0}, ENOSYS},
+		{"socket packet", SYS_socket, {AF_PACKET, SOCK_RAW, 0}, ENOSYS},
+		{"bind", SYS_bind, {-1, 0, 0}, EPERM},
+		{"listen", SYS_listen, {-1, 1}, EPERM},
+		{"accept4", SYS_accept4, {-1, 0, 0, 0}, ENOSYS},
+		{"x32", 0x40000000L | SYS_getpid, {0}, KILLED},
+	};
+
+	(void)state;
+	run_all(EGRESS, probes, ARRAY_LEN(probes));
 }
 
 static void test_starting_programs(void **state)
@@ -312,6 +339,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_app),
 		cmocka_unit_test(test_daemons),
+		cmocka_unit_test(test_egress),
 		cmocka_unit_test(test_starting_programs),
 		cmocka_unit_test(test_journal_cannot_be_undone),
 		cmocka_unit_test(test_warden),

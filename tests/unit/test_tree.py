@@ -15,7 +15,8 @@ MUST_NOT_KNOW = [
     ("input", ["display", "apps", "sandbox/jail", "session/stage", "session/front"]),
     ("apps", ["display", "input", "sandbox/jail", "session/stage", "session/front"]),
     ("sandbox", ["display", "input", "apps", "session/stage", "session/front", "session/cli"]),
-    ("sandbox/confine", ["sandbox/jail"]),
+    ("sandbox/confine", ["sandbox/jail", "sandbox/egress"]),
+    ("sandbox/egress", ["sandbox/jail", "session/warden", "session/journal", "session/policy"]),
     ("session/front", ["session/stage", "display", "input", "apps", "sandbox/jail"]),
     ("session/stage", ["session/front", "sandbox/jail"]),
     ("session/mcp", ["session/front", "session/stage", "session/warden", "session/cli", "display", "input", "apps", "sandbox"]),
@@ -24,7 +25,7 @@ MUST_NOT_KNOW = [
     ("session/cli", ["session/warden", "session/stage", "session/front", "display", "input", "apps", "sandbox"]),
 ]
 # Headers that describe a link: no code behind them, so that both of its ends may read them.
-JOINTS = {"session/warden/proto.h", "session/stage/link.h", "apps/init/proto.h"}
+JOINTS = {"session/warden/proto.h", "session/stage/link.h", "apps/init/proto.h", "sandbox/egress/hook.h"}
 
 # A program, and libraries that must not be in it.
 MUST_NOT_LINK = [
@@ -32,6 +33,7 @@ MUST_NOT_LINK = [
     ("glovebox-front", ["X11", "xcb", "png", "curl"]),
     ("glovebox-stage", ["microhttpd", "curl", "sqlite3"]),
     ("glovebox", ["microhttpd", "X11", "seccomp"]),
+    ("glovebox-egress", ["microhttpd", "X11", "xcb", "png", "sqlite3"]),
     ("glovebox-init", ["c"]),
 ]
 

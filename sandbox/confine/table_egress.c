@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The system calls of glovebox-egress: its loop, outward connections of libcurl, questions of c-ares to name servers. It listens nowhere and
+ * starts nothing.
+ */
+#include <sys/socket.h>
+
+#include "sandbox/confine/rows.h"
+
+#define SOCK_TYPE 0xF /* of the second argument of socket; the rest are flags */
+
+static const struct confine_rule rules[] = {
+	ROWS_PROCESS,
+	ROWS_LOOP,
+	ROWS_FILES,
+	ROWS_DANGEROUS,
+	DENY(execve, EPERM),
+	DENY(execveat, EPERM),
+	DENY(bind, EPERM),
+	DENY(listen, EPERM),
+	{.syscall = "socket", .tests = {{0, LOW32, AF_INET}, {1, SOCK_TYPE, SOCK_STREAM}}, .why = "receivers of webhooks"},
+	{.syscall = "socket", .tests = {{0, LOW32, AF_INET6}, {1, SOCK_TYPE, SOCK_STREAM}}, .why = "receivers of webhooks"},
+	{.syscall = "socket", .tests = {{0, LOW32, AF_INET}, {1, SOCK_TYPE, SOCK_DGRAM}}, .why = "name servers; whose address is this?"},
+	{.syscall = "socket", .tests = {{0, LOW32, AF_INET6}, {1, SOCK_TYPE, SOCK_DGRAM}}, .why = "name servers; whose address is this?"},
+	ALLOW_IF(socketpair, 0, LOW32, AF_UNIX, "libcurl wakes itself by it"),
+	PLAIN(connect), PLAIN(getpeername), PLAIN(getsockname), PLAIN(getsockopt), PLAIN(recvfrom), PLAIN(recvmsg), PLAIN(sendmsg),
+	PLAIN(sendto), PLAIN(setsockopt), PLAIN(shutdown),
+};
+
+TABLE(confine_egress, "egress", rules, ENOSYS);
