@@ -126,10 +126,10 @@ $(B)/fixtures/glovebox-front: $(filter-out $(B)/session/mcp/no_more.o,$(call obj
 	@echo "  LINK  fixtures/glovebox-front"
 	@$(CC) $(LDFLAGS) -o $@ $^ $(shell pkg-config --libs $(LIBS_glovebox-front))
 
-# An app whose accessibility is hostile, static: it runs in the images.
-$(B)/fixtures/liar: $(B)/tests/access/liar.o
+# An app whose accessibility is hostile, and a program that listens to that of others; static: they run in the images.
+$(B)/fixtures/liar $(B)/fixtures/overhear: $(B)/fixtures/%: $(B)/tests/access/%.o
 	@mkdir -p $(@D)
-	@echo "  LINK  fixtures/liar"
+	@echo "  LINK  fixtures/$*"
 	@$(CC) $(LDFLAGS_STATIC) -s -o $@ $^ $(shell pkg-config --static --libs xcb) $(shell pkg-config --libs dbus-1)
 
 # Preloaded into apps of the images: their toolkits' fields. Without what the mode adds.
@@ -165,7 +165,7 @@ $(foreach t,$(FUZZ),$(eval $(call FUZZ_PROGRAM,$(t:$(B)/%=%))))
 
 fuzz: $(FUZZ)
 
-unit-programs: $(UNIT) $(XTESTS) $(FUZZ) $(B)/fixtures/glovebox-front $(B)/fixtures/liar $(B)/fixtures/fields.so
+unit-programs: $(UNIT) $(XTESTS) $(FUZZ) $(B)/fixtures/glovebox-front $(B)/fixtures/liar $(B)/fixtures/overhear $(B)/fixtures/fields.so
 
 unit: unit-programs
 	@for t in $(UNIT); do $$t || exit 1; done

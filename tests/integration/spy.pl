@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # spy.pl try WINDOW: does to the display, and to a window of another program, what a hostile client would, and says of each attempt
 # "NAME refused" or "NAME done WHAT". spy.pl ask WINDOW: asks the window manager to minimize it and to close it. spy.pl listen WINDOW: asks for the keys of the root, of the window and of all in it, says
-# "listening", and then each key that it gets, until its standard input ends. Speaks X11 itself, with the cookie of XAUTHORITY; without one if that is empty.
+# "listening", and then each key that it gets, until its standard input ends. spy.pl log MARK: writes down whatever it can get, by every way that
+# X, /proc and files have but RECORD: "listening", then a line for each thing that it had not said yet, for ever. It looks into memory for texts that
+# begin with MARK. spy.pl record - is RECORD: each key, for ever. Speaks X11 itself, with the cookie of XAUTHORITY; without one if that is empty.
 use strict;
 use warnings;
 use Socket;
@@ -50,18 +52,25 @@ sub request {
 	return ++$n_sent & 0xFFFF;
 }
 
-# Takes what comes until the reply or the error of the request with this number: the reply, or undef. Keys are told, and in %refused is which
-# requests before it had an error.
+# One event, reply or error: its kind, its number, and all of it. Keys are told, however they come.
+sub taken {
+	my $head = got(32);
+	my ($kind, $detail, $number, $length) = unpack('C C S L', $head);
+	my $whole = $kind == 1 || ($kind & 0x7F) == 35 ? $head . got(4 * $length) : $head;
+	print "key $detail\n" if ($kind & 0x7F) == 2 || ($kind & 0x7F) == 3;
+	print 'key ', unpack('x16 L', $whole), "\n" if ($kind & 0x7F) == 35;
+	return ($kind & 0x7F, $number, $whole);
+}
+
+# Takes what comes until the reply or the error of the request with this number: the reply, or undef. In %refused is which requests before it
+# had an error.
 my %refused;
 sub answer {
 	my $wanted = shift;
 	while (1) {
-		my $head = got(32);
-		my ($kind, $detail, $number, $length) = unpack('C C S L', $head);
-		my $reply = $kind == 1 ? $head . got(4 * $length) : undef;
+		my ($kind, $number, $whole) = taken();
 		$refused{$number} = 1 if $kind == 0;
-		return $reply if $kind <= 1 && $number == $wanted;
-		print "key $detail\n" if ($kind & 0x7F) == 2;
+		return $kind == 1 ? $whole : undef if $kind <= 1 && $number == $wanted;
 	}
 }
 
@@ -157,6 +166,130 @@ sub send_key {
 	return quiet(25, 1, pack('L L', $window, 0) . pack('C C S L L L L s s s s S C x', 2, 38, 0, 0, $root, $window, 0, 1, 1, 1, 1, 0, 1));
 }
 
+# --- the loggers ---
+
+# Says a thing once.
+my %said;
+sub say_once {
+	my $line = join(' ', @_);
+	print "$line\n" unless $said{$line}++;
+}
+
+sub opcode_of {
+	my $name = shift;
+	my ($has, $opcode) = unpack('x8 C C', asked(98, 0, pack('S x2', length($name)) . padded($name)));
+	return $has ? $opcode : undef;
+}
+
+# XInput 2: raw key presses of all devices, which come whoever has the focus.
+sub select_raw {
+	my $opcode = opcode_of('XInputExtension') // return print "no XInput\n";
+	asked($opcode, 47, pack('S S', 2, 0));
+	print 'raw keys ', (quiet($opcode, 46, pack('L S x2 S S L', $root, 1, 1, 1, 1 << 13)) ? 'selected' : 'refused'), "\n";
+}
+
+# RECORD: the events of devices, for all clients, as replies without end. In a process and on a connection of its own.
+sub record {
+	my $opcode = opcode_of('RECORD') // return print "no RECORD\n";
+	my $context = $_[0] | 1;
+	my $range = pack('C24', (0) x 18, 2, 3, (0) x 4);
+	print 'record ', (quiet($opcode, 1, pack('L C x3 L L L', $context, 0, 1, 1, 3) . $range) ? 'begins' : 'is refused'), "\n";
+	request($opcode, 5, pack('L', $context));
+	while (1) {
+		my ($kind, $number, $whole) = taken();
+		next unless $kind == 1 && unpack('x C', $whole) == 0;
+		my $data = substr($whole, 32);
+		for (my $at = 0; $at + 32 <= length($data); $at += 32) {
+			my ($event, $detail) = unpack('C C', substr($data, $at, 2));
+			print "key $detail\n" if ($event & 0x7F) == 2;
+		}
+	}
+}
+
+# Texts that begin with the mark, as bytes and as UTF-16, in what can be read of all processes and of the files that the user sees.
+sub read_memory {
+	my $mark = shift;
+	my $wide = join("\0", split(//, $mark));
+	while (1) {
+		for my $dir (glob('/proc/[0-9]*')) {
+			next if $dir eq "/proc/$$" || $dir eq '/proc/' . getppid();
+			for my $name ('environ', 'cmdline') {
+				open(my $small, '<:raw', "$dir/$name") or next;
+				my $text = do { local $/; <$small> } // '';
+				say_once($name, $dir, $1) while $text =~ /(\Q$mark\E[!-~]*)/g;
+			}
+			open(my $maps, '<', "$dir/maps") or next;
+			open(my $memory, '<:raw', "$dir/mem") or next;
+			while (my $line = <$maps>) {
+				my ($from, $to) = $line =~ /^([0-9a-f]+)-([0-9a-f]+) rw/ or next;
+				sysseek($memory, hex($from), 0) or next;
+				next if hex($to) - hex($from) > 64 << 20;
+				sysread($memory, my $text, hex($to) - hex($from)) or next;
+				say_once('memory', $dir, $1) while $text =~ /(\Q$mark\E[!-~]*)/g;
+				say_once('memory', $dir, $1 =~ tr/\0//dr) while $text =~ /(\Q$wide\E(?:\0[!-~])*)/g;
+			}
+		}
+		print "memory was read\n" unless $said{memory}++;
+		for my $file (split(/\0/, `grep -rlZ --exclude='heard*' --exclude=spy.pl -- '$mark' /home /tmp /run /var/tmp /dev/shm 2>/dev/null`)) {
+			say_once('file', $file);
+		}
+		select(undef, undef, undef, 0.5);
+	}
+}
+
+# What has the selection gives its text, if anybody may have it.
+sub selection {
+	my ($mine, $name) = @_;
+	my $property = atom('SPY');
+	quiet(24, 0, pack('L L L L L', $mine, atom($name), atom('UTF8_STRING'), $property, 0));
+	select(undef, undef, undef, 0.02);
+	my $reply = asked(20, 1, pack('L L L L L', $mine, $property, 0, 0, 4096)) // return;
+	my $length = unpack('x16 L', $reply);
+	say_once($name, substr($reply, 32, $length)) if $length;
+}
+
+sub property_text {
+	my ($of, $property) = @_;
+	my $reply = asked(20, 0, pack('L L L L L', $of, $property, 0, 0, 1024)) // return '';
+	return substr($reply, 32, unpack('x16 L', $reply));
+}
+
+# Keysyms of the map: those that are lent to a key for a character that the layout does not have.
+sub map_of_keys {
+	my $reply = asked(101, 0, pack('C C x2', 8, 248)) // return;
+	my %there = map { $_ => 1 } unpack('L*', substr($reply, 32));
+	say_once('keysym', $_) for sort { $a <=> $b } keys %there;
+}
+
+sub log_all {
+	my $mark = shift;
+	if (!fork) {
+		read_memory($mark);
+		exit 0;
+	}
+	my ($base) = unpack('x4 L', $setup);
+	my $mine = $base | 2;
+	quiet(1, 0, pack('L L s s S S S S L L', $mine, $root, 0, 0, 1, 1, 0, 0, 0, 0));
+	select_raw();
+	select_keys($_) for tree($root);
+	print "listening\n";
+	while (1) {
+		for my $of (tree($root)) {
+			select_keys($of) unless $said{"selected $of"}++;
+			say_once('title', property_text($of, 39));
+			say_once('title', property_text($of, atom('_NET_WM_NAME')));
+		}
+		selection($mine, $_) for 'CLIPBOARD', 'PRIMARY', 'SECONDARY';
+		say_once('cut buffer', property_text($root, $_)) for 9 .. 16;
+		map_of_keys();
+		my $held = asked(44, 0, '') // '';
+		for my $code (8 .. 255) {
+			say_once('held', $code, $held) if vec(substr($held, 8, 32), $code, 1);
+		}
+		say_once('screen', 'pixels') if image($root);
+	}
+}
+
 # What does no harm to the window comes first: the last ones end it.
 my @ATTEMPTS = (
 	[extensions      => \&extensions],
@@ -185,17 +318,20 @@ if ($what eq 'ask') {
 	ask_manager('_NET_CLOSE_WINDOW', 0);
 	exit 0;
 }
+if ($what eq 'record') {
+	record(unpack('x4 L', $setup));
+	exit 0;
+}
 if ($what eq 'try') {
 	say_of($_->[0], $_->[1]->()) for @ATTEMPTS;
 	exit 0;
 }
+log_all($window) if $what eq 'log';
 select_keys($_) for $root, tree($window);
 print "listening\n";
 my $ready = '';
 vec($ready, fileno($x), 1) = vec($ready, fileno(STDIN), 1) = 1;
 while (select(my $now = $ready, undef, undef, undef) >= 0) {
 	last if vec($now, fileno(STDIN), 1) && !sysread(STDIN, my $gone, 4096);
-	next unless vec($now, fileno($x), 1);
-	my ($kind, $detail) = unpack('C C', got(32));
-	print "key $detail\n" if ($kind & 0x7F) == 2 || ($kind & 0x7F) == 3;
+	taken() if vec($now, fileno($x), 1);
 }
