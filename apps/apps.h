@@ -44,6 +44,18 @@ int apps_launch(struct apps *apps, const char *name, const json_t *args, int64_t
 /* What the apps say of their nodes and of the focus (access.h); lives as long as `apps`. */
 struct access *apps_access(struct apps *apps);
 
+/*
+ * While a person holds the controls what runs for the agent stands still, and so does the clock of its time limits. What ends is told as it was
+ * before. (apps/hold.c)
+ */
+void apps_hold(struct apps *apps, bool held);
+
+/* Names of the programs that run in the group agent, each once, at most LIMIT_PROGRAMS; the caller's reference. */
+json_t *apps_programs(const struct apps *apps);
+
+/* Kills those that the stage has started for the agent; for hosts without a switch for all of them. */
+void apps_end_agents(struct apps *apps);
+
 /* The catalogue's name of the app that was launched as this process (a number of the app jail); NULL for others. */
 const char *apps_name_of(const struct apps *apps, int pid);
 

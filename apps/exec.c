@@ -124,25 +124,45 @@ static void put_result(struct running *running, json_t *result, bool timed_out)
 	json_object_set_new(result, "truncated", json_boolean(cut));
 }
 
+#define LOOK_AGAIN_MS 1000 /* while its clock stands still */
+
+/* Its own time limit is of a clock that stands still in a hold. The call's is of the world outside. */
+static int wait_own(struct running *running, const struct action_run *run, long own_ms, struct err *e)
+{
+	const struct apps *apps = run->home;
+	int64_t end_ms = hold_clock_ms(apps) + own_ms;
+
+	for (;;) {
+		int64_t left_ms = end_ms - hold_clock_ms(apps), now_ms = util_now_ms();
+		int64_t until_ms = now_ms + (apps->held_ms > 0 ? LOOK_AGAIN_MS : left_ms);
+
+		if (spawner_wait_end(running->process, MIN(until_ms, run->deadline_ms), e) == 0)
+			return 0;
+		if (e->code != ERR_TIMEOUT || util_now_ms() >= run->deadline_ms || (apps->held_ms == 0 && hold_clock_ms(apps) >= end_ms))
+			return -1;
+	}
+}
+
 /* Its own time limit is a result, that of the call an error; what was said until then is in the result in any case. */
 static int wait_for_end(struct running *running, struct action_run *run, struct err *e)
 {
-	int64_t own_ms = util_now_ms() + form_int(run->args, "timeout_ms", MIN(DEFAULT_MS, longest_ms(run->home)));
+	long own_ms = form_int(run->args, "timeout_ms", MIN(DEFAULT_MS, longest_ms(run->home)));
 	struct err why;
-	bool timed_out;
+	bool timed_out, is_own;
 
-	if (spawner_wait_end(running->process, MIN(own_ms, run->deadline_ms), &why) == 0) {
+	if (wait_own(running, run, own_ms, &why) == 0) {
 		put_result(running, run->result, false);
 		return 0;
 	}
 	timed_out = why.code == ERR_TIMEOUT;
+	is_own = timed_out && util_now_ms() < run->deadline_ms;
 	spawner_signal(running->process, SIGKILL);
 	/* Also for a call that was cancelled: whoever stops it, or freezes the jail after that, finds it ended. */
 	co_shield();
 	(void)spawner_wait_end(running->process, util_now_ms() + LIMIT_KILL_MS, NULL);
 	co_unshield();
 	put_result(running, run->result, timed_out);
-	if (timed_out && own_ms <= run->deadline_ms)
+	if (is_own)
 		return 0;
 	if (e)
 		*e = why;

@@ -430,7 +430,7 @@ int spawner_start(struct spawner *spawner, const struct spawn *spawn, int64_t de
 	if (spawner_check(spawn, e) < 0)
 		return -1;
 	process = util_zalloc(sizeof(*process));
-	*process = (struct process){.next = spawner->processes, .spawner = spawner, .tag = ++spawner->last_tag, .in = -1, .out = -1, .err = -1};
+	*process = (struct process){.next = spawner->processes, .spawner = spawner, .tag = ++spawner->last_tag, .group = spawn->group, .in = -1, .out = -1, .err = -1};
 	process->changed = spawn->changed;
 	spawner->processes = process;
 	rc = send_spawn(process, spawn, deadline_ms, e);
@@ -456,6 +456,13 @@ int spawner_wait_end(struct process *process, int64_t deadline_ms, struct err *e
 		if (co_wait_event(process->changed, deadline_ms, e) < 0)
 			return -1;
 	return process->spawner->fd < 0 ? gone(e) : 0;
+}
+
+void spawner_signal_group(struct spawner *spawner, enum init_group group, int signo)
+{
+	for (struct process *process = spawner->processes; process; process = process->next)
+		if (process->group == group)
+			spawner_signal(process, signo);
 }
 
 void spawner_release(struct process *process)

@@ -35,6 +35,7 @@ struct process {
 	struct process *next;
 	struct spawner *spawner;
 	uint32_t tag;
+	enum init_group group;
 	int pid;             /* in the app jail; 0 until it runs */
 	int in, out, err;    /* our ends of its pipes, non-blocking, else -1; the taker of one puts -1 there */
 	bool reported;       /* INIT_SPAWNED came */
@@ -73,6 +74,9 @@ int spawner_wait_end(struct process *process, int64_t deadline_ms, struct err *e
 
 /* Sends a signal to the program's process group, unless it has ended. Waits for nothing. */
 void spawner_signal(struct process *process, int signo);
+
+/* The same to all that run in a group. */
+void spawner_signal_group(struct spawner *spawner, enum init_group group, int signo);
 
 /* Gives the program up: closes its pipes; if it still runs, it runs on. NULL is fine. */
 void spawner_release(struct process *process);

@@ -50,11 +50,16 @@ struct apps {
 	xcb_atom_t client_list, active_window;
 	uint64_t changes;           /* grows whenever the list of windows changes, or which of them is active */
 	struct co_event changed;    /* then, and when a program that was launched ends */
+	int64_t held_ms;            /* monotonic, since when the agent's programs stand still; 0: they do not */
+	int64_t stood_ms;           /* for how long they did before that */
 	bool destroyed;             /* freed when the last of `calls` is done, and `access` rests */
 };
 
 /* apps/apps.c: frees what was destroyed, once nothing of it runs any more. */
 void apps_rest(struct apps *apps);
+
+/* apps/hold.c: the clock that stands still with the agent's programs (ms). */
+int64_t hold_clock_ms(const struct apps *apps);
 
 /* apps/bus.c: starts the session bus and waits until it listens. */
 int bus_start(struct apps *apps, int64_t deadline_ms, struct err *e);

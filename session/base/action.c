@@ -65,14 +65,15 @@ static const struct member result_members[] = {
 	{"ok", "boolean", "was it done?"},
 	{"elapsed_ms", "count", "how long it took"},
 	{"folded?", "boolean", "it was needless, and was not done"},
+	{"withheld?", "boolean", "what it told is left out: a person got the controls before it was sent"},
 	{"error?", "Problem", "why it failed"},
 	{"node?", "MetNode|null", "what it met: the accessible node under its point, or that gets its keys; null: there was no answer, see node_reason"},
 	{"node_to?", "MetNode|null", "of a drag, where it ended"},
 	{"node_reason?", "=none late failed", "why there is no node: none is there, or its app did not answer in time, or not at all"},
 };
 
-#define WENT_WELL "{\"properties\":{\"ok\":{\"const\":true},\"folded\":false}}"
-#define ELSE_ERROR "{\"if\":{\"properties\":{\"folded\":false}},\"then\":{\"required\":[\"error\"]}}"
+#define WENT_WELL "{\"properties\":{\"ok\":{\"const\":true},\"folded\":false,\"withheld\":false}}"
+#define ELSE_ERROR "{\"if\":{\"properties\":{\"folded\":false,\"withheld\":false}},\"then\":{\"required\":[\"error\"]}}"
 
 /* What an action adds must be there when it was done, and what went wrong when it failed. */
 static json_t *result_schema(const struct action_row *row)

@@ -37,6 +37,14 @@ enum action_flag {
 	ACTION_TYPES = 1 << 5, /* its text or keys go to what has the focus */
 };
 
+/* What a change of the lease (session/stage/lease.h) does to it. All are refused while the agent does not hold the controls. */
+enum action_lease {
+	ACTION_UNSAID, /* a row that does not say: it is refused always */
+	ACTION_ACTS,   /* one that runs is stopped */
+	ACTION_STANDS, /* one that runs stands still with its processes, and then goes on; it is stopped when these are ended */
+	ACTION_ASKS,   /* it is what gives the controls away */
+};
+
 struct action_row {
 	const char *name;
 	const char *doc;         /* one line */
@@ -46,6 +54,7 @@ struct action_row {
 	int (*check)(void *home, const json_t *args, struct err *e);
 	/* Runs in a coroutine (co.h): may wait, must return soon after a cancel. 0, or -1 with *e. */
 	int (*run)(struct action_run *run, struct err *e);
+	enum action_lease lease;
 	unsigned int flags;      /* enum action_flag */
 	struct members result;   /* what run adds to the result; when the action fails, none of it need be there */
 	const char *example;     /* the action as JSON, one that any session can do once it has come up */

@@ -39,6 +39,8 @@
 	X(ERR_STALE_EPOCH, "stale_epoch", 409, "caller", "Somebody else held the controls since the picture")                  \
 	X(ERR_STALE_TARGET, "stale_target", 409, "caller", "What is at the target has changed since the picture")              \
 	X(ERR_ALREADY_DONE, "already_done", 409, "caller", "A call with this Idempotency-Key ran, and its results are gone")   \
+	X(ERR_LEASE_LOST, "lease_lost", 409, "human", "A person got the controls while this was done")                          \
+	X(ERR_MUST_OBSERVE, "must_observe", 409, "caller", "A person had the controls: look before you act")                    \
 	X(ERR_CONFIRMATION, "confirmation_required", 409, "human", "The model's safety system wants a person to confirm this")      \
 	X(ERR_JOURNAL_FULL, "journal_full", 409, "caller", "The journal of this session is full")                              \
 	X(ERR_TOO_LARGE, "too_large", 413, "caller", "The body is larger than allowed")                                        \
@@ -48,6 +50,7 @@
 	X(ERR_KEY_REUSED, "key_reused", 422, "caller", "This Idempotency-Key was sent with another request")                   \
 	X(ERR_TIER_UNAVAILABLE, "tier_unavailable", 422, "operator", "This isolation tier is not available")                   \
 	X(ERR_NO_IMAGE, "no_image", 422, "operator", "No such image")                                                          \
+	X(ERR_LEASE_HELD, "lease_held", 423, "human", "A person holds the controls, or is waited for")                         \
 	X(ERR_BUSY, "busy", 429, "later", "Too many calls are waiting")                                                        \
 	X(ERR_LIMIT, "limit_reached", 429, "later", "A limit of the server is reached")                                        \
 	X(ERR_QUOTA, "quota_exceeded", 429, "caller", "The quota of this key is used up")                                      \

@@ -23,6 +23,11 @@
 #define LIMIT_MASKS 16                        /* rectangles of an observation whose changes do not count */
 #define LIMIT_CHANGED 16                      /* rectangles of what has changed, in one observation */
 #define LIMIT_SEEN_TOKENS 64                  /* tokens of a session whose last picture is known */
+#define LIMIT_REASON_BYTES 1200                /* why an agent asks for a person, and what that says: 300 characters */
+#define LIMIT_HOLD_IDLE_MS 900000             /* a person who holds the controls does nothing */
+#define LIMIT_VIEWER_LOST_MS 30000            /* the person's viewer may come back */
+#define LIMIT_WARN_MS 60000                   /* before either of them, or the session, ends a person is told */
+#define LIMIT_LEASE_WAITS 16                  /* long polls of the lease of one session */
 #define LIMIT_FRAME 9007199254740991          /* number of a frame that a caller can name */
 #define LIMIT_QUIET_MS 10000                  /* quiet_ms of an observation, at most */
 #define LIMIT_FAULTS 16                       /* faults that one refusal lists */
@@ -96,6 +101,7 @@
 #define LIMIT_KILL_MS 2000                    /* from SIGKILL to the report that a program is gone */
 #define LIMIT_LAUNCH_ARGS 16                  /* arguments of one launch */
 #define LIMIT_LAUNCH_ARG_BYTES 4096           /* one of them */
+#define LIMIT_PROGRAMS 32                     /* names of the agent's programs that a person is told */
 #define LIMIT_LAUNCHED 64                     /* launched programs of a session that run at once */
 #define LIMIT_DOOR 8                          /* calls of glovebox-launch that wait at once */
 #define LIMIT_DOOR_MS 5000                    /* from its connection to the name */

@@ -35,6 +35,8 @@ int api_screenshot(struct request *request, struct err *e);
 int api_thumbnail(struct request *request, struct err *e);
 int api_pause(struct request *request, struct err *e);
 int api_resume(struct request *request, struct err *e);
+int api_lease(struct request *request, struct err *e);
+int api_change_lease(struct request *request, struct err *e);
 
 /* The Model Context Protocol (api_mcp.c). */
 int api_mcp(struct request *request, struct err *e);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The routes that a session's stage answers. */
+#include <string.h>
+
 #include "session/base/json.h"
 #include "session/base/limits.h"
 #include "session/base/util.h"
@@ -46,6 +48,18 @@ int calls_ask_state(const struct identity *who, const char *request_id, struct s
 		return 0;
 	(void)calls_explain_end(session, e);
 	return session_serves(session) ? -1 : 0;
+}
+
+int calls_check_end(const struct identity *who, const char *request_id, struct session *session, struct err *e)
+{
+	json_auto_t *state = NULL;
+
+	/* One whose stage does not answer is of no use to a person either. */
+	if (who->role != ROLE_AGENT || calls_ask_state(who, request_id, session, &state, e) < 0)
+		return 0;
+	if (!state || strcmp(form_string(json_object_get(state, "lease"), "holder", "agent"), "agent") == 0)
+		return 0;
+	return err_set(e, ERR_LEASE_HELD, NULL, "a person holds the controls of this session, or is waited for: it is not the agent's to end now");
 }
 
 int calls_ask_stage(struct session *session, const struct stage_call *call, bool by_agent, int64_t limit_ms, struct stage_reply **reply, struct err *e)
@@ -189,6 +203,18 @@ static int switch_session(struct request *request, const char *name, struct err 
 		return calls_explain_end(session, e);
 	reply_json(&request->reply, 200, describe_session(session, now ? now : state));
 	return 0;
+}
+
+int api_lease(struct request *request, struct err *e)
+{
+	return relay(request, "lease", LIMIT_CALL_MS + LIMIT_STATE_MS, e);
+}
+
+int api_change_lease(struct request *request, struct err *e)
+{
+	if (request->body_len == 0)
+		return err_set(e, ERR_BAD_JSON, NULL, "the body is empty; it must be an object with an action");
+	return relay(request, "lease", LIMIT_FREEZE_MS + LIMIT_STATE_MS + LIMIT_X_WAIT_MS, e);
 }
 
 int api_pause(struct request *request, struct err *e)

@@ -213,6 +213,8 @@ int api_show(struct request *request, struct err *e)
 
 int api_delete(struct request *request, struct err *e)
 {
+	if (calls_check_end(&request->who, request->id, request->session, e) < 0)
+		return -1;
 	session_end(request->session, "deleted");
 	if (session_wait_end(request->session, util_now_ms() + LIMIT_START_MS, e) < 0)
 		return -1;

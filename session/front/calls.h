@@ -18,6 +18,9 @@ int calls_check_ready(const struct session *session, struct err *e);
 /* What the stage of a session says of itself (the caller's); NULL when it has none, or has gone meanwhile. Runs in a coroutine. */
 int calls_ask_state(const struct identity *who, const char *request_id, struct session *session, json_t **state, struct err *e);
 
+/* May this identity end the session? An agent not while a person holds the controls: ERR_LEASE_HELD. Runs in a coroutine. */
+int calls_check_end(const struct identity *who, const char *request_id, struct session *session, struct err *e);
+
 /*
  * For a call that failed with *e: a stage that goes is noticed before the warden says why its session ended, and that is worth
  * waiting for. Of a call that had begun it says that nobody knows what was done. Always -1; runs in a coroutine.

@@ -46,7 +46,7 @@ static json_t *isolation_report(uint32_t bits)
 
 static json_t *links(const struct session *session)
 {
-	static const char *const parts[] = {"act", "computer", "cancel", "screenshot", "thumbnail", "events", "stream", "journal", "recording", "pause", "resume", "tokens", "tickets"};
+	static const char *const parts[] = {"act", "computer", "cancel", "screenshot", "thumbnail", "events", "stream", "lease", "journal", "recording", "pause", "resume", "tokens", "tickets"};
 	json_t *out = json_pack("{s:o}", "self", json_sprintf("/v1/sessions/%s", session->id));
 
 	for (size_t i = 0; i < ARRAY_LEN(parts); i++)
@@ -87,13 +87,22 @@ static json_t *space_of(const json_t *spec)
 	return named ? json_deep_copy(named) : space_json(space_for_models(native));
 }
 
+/* As far as its stage has told when it was last connected to. */
+static json_t *lease_of(const struct session *session)
+{
+	const struct stage_hello *hello = &session->hello;
+
+	return json_pack("{s:s, s:n, s:I, s:n, s:n, s:n, s:n}", "holder", *hello->holder ? hello->holder : "agent", "viewer", "epoch",
+	                 (json_int_t)hello->epoch, "since", "reason", "kind", "expires_at");
+}
+
 json_t *describe_session(const struct session *session, const json_t *state)
 {
-	static const char *const from_stage[] = {"space", "at", "held", "focus", "apps"};
+	static const char *const from_stage[] = {"space", "at", "held", "focus", "apps", "lease"};
 	json_t *spec = session->spec, *display = json_copy(json_object_get(spec, "display"));
-	json_t *out = json_pack("{s:s, s:s, s:O, s:o, s:o, s:{s:s, s:I}, s:o}", "id", session->id, "state",
+	json_t *out = json_pack("{s:s, s:s, s:O, s:o, s:o, s:o, s:o}", "id", session->id, "state",
 	                        session_state_name(session->state), "image", json_object_get(spec, "image"), "display", display, "space",
-	                        space_of(spec), "lease", "holder", "agent", "epoch", (json_int_t)session->hello.epoch, "apps",
+	                        space_of(spec), "lease", lease_of(session), "apps",
 	                        apps_asked(spec));
 
 	(void)json_object_update(display, json_object_get(state, "display"));

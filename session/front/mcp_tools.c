@@ -140,7 +140,7 @@ static char *ask_stage(struct mcp_run *run, size_t *len)
 /* A session as a model sees it: no token, no address. */
 static json_t *show(const struct session *session, const json_t *state)
 {
-	static const char *const members[] = {"state", "image", "display", "space", "apps", "at", "held", "focus", "labels", "created_at", "expires_at",
+	static const char *const members[] = {"state", "image", "display", "space", "apps", "at", "held", "focus", "lease", "labels", "created_at", "expires_at",
 	                                      "reason", "ended_at"};
 	json_auto_t *all = describe_session(session, state);
 	json_t *out = json_pack("{s:s}", "session_id", session->id);
@@ -188,7 +188,7 @@ static int run_end(struct mcp_run *run, json_t **out, struct faults *faults)
 {
 	struct err *e = faults_next(faults);
 
-	if (find_session(run, e) < 0)
+	if (find_session(run, e) < 0 || calls_check_end(&run->who, run->request_id, run->about, e) < 0)
 		return -1;
 	session_end(run->about, "deleted");
 	if (session_wait_end(run->about, util_now_ms() + LIMIT_START_MS, e) < 0)

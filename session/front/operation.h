@@ -45,11 +45,14 @@ struct operation {
 /* What a call that a stage answers can meet. */
 #define OPERATION_STAGE_ERRORS "not_ready session_gone session_failed paused cancelled timeout display_silent"
 
+/* And one that is made as agent. */
+#define OPERATION_LEASE_ERRORS " lease_held lease_lost"
+
 /* Each row of routes.c names one of these. */
 extern const struct operation op_page, op_page_file, op_live, op_ready, op_metrics, op_openapi, op_about, op_actions, op_images,
 	op_trade_code; /* ops_server.c */
 extern const struct operation op_list, op_create, op_show, op_change, op_delete, op_pause, op_resume, op_journal, op_recording, op_drop_journal; /* ops_sessions.c */
-extern const struct operation op_act, op_computer, op_cancel, op_events, op_screenshot, op_thumbnail, op_stream; /* ops_calls.c */
+extern const struct operation op_act, op_computer, op_cancel, op_events, op_screenshot, op_thumbnail, op_stream, op_lease, op_change_lease; /* ops_calls.c */
 extern const struct operation op_make_token, op_make_ticket, op_list_tokens, op_revoke_token; /* ops_tokens.c */
 extern const struct operation op_mcp, op_mcp_end; /* ops_mcp.c */
 

@@ -18,7 +18,7 @@ const struct operation op_act = {
 	.request = "{\"actions\":[{\"action\":\"click\",\"x\":590,\"y\":405},{\"action\":\"type\",\"text\":\"Hello, world\"}],\"observe\":true}",
 	.said = act_said,
 	.n_said = ARRAY_LEN(act_said),
-	.errors = OPERATION_STAGE_ERRORS " unknown_action unknown_key conflict stale_target stale_epoch stale_episode display_max journal_full unauthorized input_failed unsupported",
+	.errors = OPERATION_STAGE_ERRORS OPERATION_LEASE_ERRORS " must_observe unknown_action unknown_key conflict stale_target stale_epoch stale_episode display_max journal_full unauthorized input_failed unsupported",
 	.doc = "The whole list is checked before its first event: 4xx and 5xx mean that nothing happened. Closing the connection cancels "
 		"the call.",
 };
@@ -39,7 +39,7 @@ const struct operation op_computer = {
 	.request = "{\"type\":\"tool_use\",\"id\":\"toolu_01\",\"name\":\"left_click\",\"toolset_name\":\"computer\",\"input\":{\"coordinate\":[590,405]}}",
 	.said = computer_said,
 	.n_said = ARRAY_LEN(computer_said),
-	.errors = OPERATION_STAGE_ERRORS " unknown_action unknown_key conflict stale_target stale_epoch stale_episode display_max journal_full unauthorized input_failed unsupported confirmation_required",
+	.errors = OPERATION_STAGE_ERRORS OPERATION_LEASE_ERRORS " must_observe unknown_action unknown_key conflict stale_target stale_epoch stale_episode display_max journal_full unauthorized input_failed unsupported confirmation_required",
 	.doc = "What the model wrote wrong is answered in the form of its vendor with status 200; what the harness wrote wrong is refused.",
 };
 
@@ -52,12 +52,13 @@ const struct operation op_cancel = {
 	.tag = "calls",
 	.said = cancel_said,
 	.n_said = ARRAY_LEN(cancel_said),
-	.errors = OPERATION_STAGE_ERRORS,
+	.errors = OPERATION_STAGE_ERRORS OPERATION_LEASE_ERRORS,
 };
 
 static const struct said events_said[] = {
 	{200, "text/event-stream", "start StartLine, ready ReadyLine, call CallLine, intent IntentLine, result ResultLine, observation ObservationLine, "
-		"pictures_stopped PicturesStoppedLine, paused SwitchLine, resumed SwitchLine, failed EndLine, end EndLine, gap EventGap", "X-Accel-Buffering", "the lines of the journal as they are written",
+		"pictures_stopped PicturesStoppedLine, paused SwitchLine, resumed SwitchLine, failed EndLine, end EndLine, "
+		"lease LeaseLine, warning WarningLine, gap EventGap", "X-Accel-Buffering", "the lines of the journal as they are written",
 	 "id: 7\nevent: intent\ndata: {\"seq\":7,\"time\":\"2026-11-30T12:00:09.123456Z\",\"mono_ms\":90846,\"event\":\"intent\","
 	 "\"actor\":{\"role\":\"agent\",\"token\":\"t4k2\"},\"request\":\"r1f2e3d4c5b6a7988\",\"epoch\":1,\"episode\":1,\"frame\":11,"
 	 "\"index\":0,\"space\":{\"width\":1280,\"height\":800},\"action\":{\"action\":\"click\",\"x\":590,\"y\":405}}\n\n"},
@@ -96,7 +97,7 @@ const struct operation op_screenshot = {
 	.headers = "If-None-Match",
 	.said = screenshot_said,
 	.n_said = ARRAY_LEN(screenshot_said),
-	.errors = OPERATION_STAGE_ERRORS " conflict",
+	.errors = OPERATION_STAGE_ERRORS OPERATION_LEASE_ERRORS " conflict",
 };
 
 static const struct said thumbnail_said[] = {
@@ -136,5 +137,38 @@ const struct operation op_stream = {
 	.n_query = ARRAY_LEN(stream_query),
 	.said = stream_said,
 	.n_said = ARRAY_LEN(stream_said),
-	.errors = OPERATION_STAGE_ERRORS,
+	.errors = OPERATION_STAGE_ERRORS OPERATION_LEASE_ERRORS,
+};
+
+#define LEASE_EXAMPLE(holder) \
+	"{\"holder\":\"" holder "\",\"viewer\":null,\"epoch\":2,\"since\":\"2026-11-30T12:00:00Z\",\"reason\":\"Please sign in to the shop\"," \
+	"\"kind\":\"login\",\"expires_at\":null}"
+
+static const struct parameter lease_query[] = {
+	{"wait_epoch", "count", "wait until the epoch is past this one", "1"},
+	{"timeout_ms", "count", "but no longer than this, at most 300000; absent: 60000", "10"},
+};
+static const struct said lease_said[] = {{200, "application/json", "Lease", NULL, "as it stands", LEASE_EXAMPLE("nobody")}};
+const struct operation op_lease = {
+	.id = "getLease",
+	.tag = "calls",
+	.query = lease_query,
+	.n_query = ARRAY_LEN(lease_query),
+	.said = lease_said,
+	.n_said = ARRAY_LEN(lease_said),
+	.errors = OPERATION_STAGE_ERRORS " limit_reached",
+	.doc = "An answer whose epoch is not past wait_epoch says that nothing has changed until timeout_ms.",
+};
+
+static const struct said changed_said[] = {{200, "application/json", "Lease", NULL, "as it stands then", LEASE_EXAMPLE("human")}};
+const struct operation op_change_lease = {
+	.id = "changeLease",
+	.tag = "calls",
+	.body = "LeaseChange",
+	.request = "{\"action\":\"take\",\"kind\":\"captcha\"}",
+	.said = changed_said,
+	.n_said = ARRAY_LEN(changed_said),
+	.errors = OPERATION_STAGE_ERRORS " conflict lease_held",
+	.doc = "take, give and extend are for people (controller, owner, operator), clear for the owner and the operator, withdraw for the agent that asked. A take is answered when "
+		"what runs has been stopped, keys and buttons are let go of, and the agent's own programs stand still or are ended.",
 };

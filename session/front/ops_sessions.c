@@ -7,7 +7,7 @@
 #define EXAMPLE_SESSION \
 	"\"id\":\"s4v6kq2mzx7hw3pd\",\"state\":\"ready\",\"image\":\"desktop\",\"display\":{\"width\":1280,\"height\":800,\"max_width\":1280," \
 	"\"max_height\":800,\"layout\":\"us\",\"gl\":false},\"space\":{\"width\":1280,\"height\":800},\"lease\":{\"holder\":\"agent\"," \
-	"\"epoch\":1},\"apps\":[{\"app\":\"firefox\",\"pid\":41,\"window\":4194311}],\"at\":{\"frame\":11,\"epoch\":1,\"episode\":1}" \
+	"\"viewer\":null,\"epoch\":1,\"since\":\"2026-11-30T12:00:00Z\",\"reason\":null,\"kind\":null,\"expires_at\":null},\"apps\":[{\"app\":\"firefox\",\"pid\":41,\"window\":4194311}],\"at\":{\"frame\":11,\"epoch\":1,\"episode\":1}" \
 	",\"held\":{\"keys\":[],\"buttons\":[]},\"focus\":{\"known\":true,\"role\":\"entry\",\"password\":false,\"editable\":true,\"terminal\":false,\"app\":\"firefox\"},\"owner\":\"operator\",\"labels\":{\"job\":\"7\"},\"isolation_report\":{\"tier\":\"jail\"," \
 	"\"in_force\":[\"memory\",\"pids\",\"cpu\",\"disk\",\"swap_off\",\"freeze\",\"seccomp\",\"handover\"],\"missing\":[]},\"not_in_force\":[" \
 	"\"approval.mode\"],\"links\":{\"self\":\"/v1/sessions/s4v6kq2mzx7hw3pd\",\"act\":\"/v1/sessions/s4v6kq2mzx7hw3pd/act\"}" \
@@ -72,7 +72,7 @@ const struct operation op_change = {
 	.request = "{\"labels\":{\"owner\":\"Ada\",\"draft\":null},\"ttl_s\":7200}",
 	.said = change_said,
 	.n_said = ARRAY_LEN(change_said),
-	.errors = OPERATION_STAGE_ERRORS " display_max conflict journal_full",
+	.errors = OPERATION_STAGE_ERRORS OPERATION_LEASE_ERRORS " must_observe display_max conflict journal_full",
 	.doc = "Labels are merged one by one (RFC 7396). The size of the display is changed as by the action resize_display.",
 };
 
@@ -85,7 +85,7 @@ const struct operation op_delete = {
 	.tag = "sessions",
 	.said = delete_said,
 	.n_said = ARRAY_LEN(delete_said),
-	.errors = "timeout cancelled session_failed",
+	.errors = "timeout cancelled session_failed lease_held",
 };
 
 static const struct said pause_said[] = {
@@ -114,7 +114,7 @@ const struct operation op_resume = {
 
 static const struct said journal_said[] = {
 	{200, "application/x-ndjson", "StartLine|ReadyLine|CallLine|IntentLine|ResultLine|ObservationLine|PictureLine|"
-	 "PicturesStoppedLine|SwitchLine|EndLine", NULL, "the lines so far, a JSON object each",
+	 "PicturesStoppedLine|SwitchLine|LeaseLine|WarningLine|EndLine", NULL, "the lines so far, a JSON object each",
 	 "{\"seq\":1,\"time\":\"2026-11-30T12:00:00.000000Z\",\"mono_ms\":81723,\"event\":\"start\",\"session\":\"s4v6kq2mzx7hw3pd\","
 	 "\"epoch\":1,\"episode\":1,\"version\":\"0.2.0\",\"image\":\"desktop\",\"image_hash\":\"b2c1\",\"native\":{\"width\":1280,\"height\":800},"
 	 "\"space\":{\"width\":1280,\"height\":800},\"guard\":\"off\",\"spec\":{\"image\":\"desktop\"},\"hash\":\"0000000000000000000000000000000000000000000000000000000000000000\"}\n"},

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/param.h>
 
 #include "session/base/json.h"
 #include "session/base/limits.h"
@@ -109,7 +110,8 @@ static void cancel_timers(struct session *session)
 {
 	loop_cancel(session->idle);
 	loop_cancel(session->ttl);
-	session->idle = session->ttl = NULL;
+	loop_cancel(session->warning);
+	session->idle = session->ttl = session->warning = NULL;
 }
 
 void session_drop(struct session *session)
@@ -292,12 +294,36 @@ static void on_ttl(void *arg)
 	session_end(session, "ttl");
 }
 
+/* Whoever holds the controls is told before the session ends under their hands. */
+static void run_warning(void *arg)
+{
+	struct session *session = arg;
+	auto_free char *body = util_printf("{\"ends_in_s\":%lld}", (long long)MAX(0, session->expires_ms - store_now_ms()) / 1000);
+	const struct stage_call call = {.name = "warn", .role = "server", .request_id = "warn", .body = body, .body_len = strlen(body)};
+	struct err e;
+
+	if (session_serves(session) && stage_ask(session->stage, &call, util_now_ms() + LIMIT_STATE_MS, NULL, &e) < 0)
+		log_err(LOG_DEBUG, &e, "warning %s of its end", session->id);
+	session_unref(session);
+}
+
+static void on_warning(void *arg)
+{
+	struct session *session = arg;
+
+	session->warning = NULL;
+	(void)co_start(session->all->loop, run_warning, session_ref(session));
+}
+
 void session_times_changed(struct session *session)
 {
+	int64_t left_ms = session->expires_ms - store_now_ms();
+
 	cancel_timers(session);
 	session->used_ms = util_now_ms();
 	arm_idle(session);
-	session->ttl = loop_at(session->all->loop, util_now_ms() + session->expires_ms - store_now_ms(), on_ttl, session);
+	session->ttl = loop_at(session->all->loop, util_now_ms() + left_ms, on_ttl, session);
+	session->warning = loop_at(session->all->loop, util_now_ms() + left_ms - LIMIT_WARN_MS, on_warning, session);
 }
 
 void session_is_ready(struct session *session)

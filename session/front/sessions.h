@@ -50,7 +50,7 @@ struct session {
 	int64_t used_ms;          /* monotonic: when the agent last began or ended one */
 	int n_switching;          /* pauses and resumes that are on their way, */
 	bool switches_met;        /* and whether two of them were at once: their answers may come in another order than they were done */
-	struct loop_timer *idle, *ttl;
+	struct loop_timer *idle, *ttl, *warning;
 };
 
 struct sessions {

@@ -91,10 +91,6 @@ static const struct member display_members[] = {
 	{"layout", "string", "of the keyboard"},
 	{"gl", "boolean", "GLX in the X server"},
 };
-static const struct member lease_members[] = {
-	{"holder", "=agent human", "who has the controls"},
-	{"epoch", "count", "goes up when somebody else gets them"},
-};
 static const struct member held_members[] = {
 	{"keys", "string[]", "that key_down holds"},
 	{"buttons", "string[]", "that mouse_down holds"},
@@ -202,7 +198,6 @@ const struct shape shapes_front[] = {
 	{"Image", "An image.", MEMBERS(image_members)},
 	{"Traded", "A token for a code.", MEMBERS(traded_members)},
 	{"SessionDisplay", "The display of a session.", MEMBERS(display_members)},
-	{"Lease", "Who has the controls of a session.", MEMBERS(lease_members)},
 	{"Held", "What is held down.", MEMBERS(held_members)},
 	{"Focus", "What gets the keys, without any text of it.", MEMBERS(focus_members)},
 	{"SessionApp", "An app that a session started with.", MEMBERS(app_members)},

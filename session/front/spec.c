@@ -61,12 +61,18 @@ static const struct field record_fields[] = {
 };
 static const struct form record_form = {record_fields, ARRAY_LEN(record_fields), NULL};
 
+static const struct field lost_fields[] = {
+	{"return_after_s", FIELD_INT, true, 1, LIMIT_TTL_S, NULL, NULL, "s", NULL, "the agent gets them back after this time"},
+};
+static const struct form lost_form = {lost_fields, ARRAY_LEN(lost_fields), NULL};
+
 static const struct field spec_fields[] = {
 	{"image", FIELD_STRING, false, 1, IMAGE_NAME_SIZE - 1, NULL, NULL, NULL, "\"desktop\"", "the image to start from"},
 	{"display", FIELD_OBJECT, false, 0, 0, NULL, &display_form, NULL, "{}", "the virtual display"},
 	{"space", FIELD_OBJECT, false, 0, 0, NULL, &form_space, NULL, NULL, "pixels of pictures and coordinates; if absent the display's, as far as models take them, also when that is resized"},
 	{"guard", FIELD_ENUM, false, 0, 0, "off last", NULL, NULL, "\"off\"", "refuse acts on a picture that has changed"},
 	{"lease", FIELD_ENUM, false, 0, 0, "agent human", NULL, NULL, "\"agent\"", "who holds the controls at the start"},
+	{"on_lost", FIELD_OBJECT, false, 0, 0, NULL, &lost_form, NULL, NULL, "what becomes of controls that a person has lost; absent: they wait for a person"},
 	{"apps", FIELD_STRINGS, false, 0, LIMIT_APPS, NULL, NULL, NULL, "[]", "catalogue apps to start"},
 	{"accessibility", FIELD_BOOL, false, 0, 0, NULL, NULL, NULL, "true", "apps are asked what is on the screen: tree, and which field has the focus"},
 	{"env", FIELD_MAP, false, 0, LIMIT_ENV_ENTRIES, NULL, NULL, NULL, "{}", "environment of apps and commands"},
@@ -109,7 +115,6 @@ struct offer {
 static const struct offer offers[] = {
 	{NULL, "isolation", {"\"jail\""}, ERR_TIER_UNAVAILABLE, "the only tier of this server is jail; it is never replaced by a weaker one"},
 	{NULL, "filesystem", {"\"workspace\""}, ERR_UNSUPPORTED, "this version offers workspace"},
-	{NULL, "lease", {"\"agent\""}, ERR_UNSUPPORTED, "in this version the agent holds the controls"},
 	{NULL, "secrets", {"[]"}, ERR_UNSUPPORTED, "this version stores no secrets"},
 	{"display", "layout", {"\"us\""}, ERR_UNSUPPORTED, "this version offers the layout us; any text can be typed with it"},
 	{"display", "gl", {"false"}, ERR_UNSUPPORTED, "this version's X server has no GLX"},

@@ -142,6 +142,17 @@ void stage_destroy(struct stage *stage)
 	free(stage);
 }
 
+/* One of its words. */
+static const char *safe_holder(const char *name)
+{
+	static const char *const names[] = {"human", "nobody"};
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (strcmp(names[i], name) == 0)
+			return names[i];
+	return "agent";
+}
+
 static int take_hello(struct stage_reply *link, const json_t *hello)
 {
 	struct stage_hello *out = &link->stage->hello;
@@ -149,6 +160,7 @@ static int take_hello(struct stage_reply *link, const json_t *hello)
 	out->episode = form_int(hello, "episode", 0);
 	out->epoch = form_int(hello, "epoch", 0);
 	(void)snprintf(out->state, sizeof(out->state), "%s", form_string(hello, "state", ""));
+	(void)snprintf(out->holder, sizeof(out->holder), "%s", safe_holder(form_string(hello, "holder", "")));
 	out->n_running = json_array_size(json_object_get(hello, "running"));
 	link->state = LINK_FREE;
 	return 0;

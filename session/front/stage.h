@@ -19,6 +19,7 @@ struct stage_reply; /* a reply whose body may still be on its way */
 /* What the stage said of itself when it was last connected to. */
 struct stage_hello {
 	long episode, epoch;
+	char holder[16];  /* of the lease: "agent", "human", "nobody" */
 	char state[16];   /* "starting", "ready", … */
 	size_t n_running; /* calls under a key */
 };

@@ -40,6 +40,7 @@ struct journal {
 	int64_t synced_ms;
 	struct pictures *pictures; /* the stage's, or NULL */
 	struct torn torn; /* text NULL: there is none */
+	bool hidden;      /* what happens now is no agent's business */
 	journal_watch_fn *watch;
 	void *watch_arg;
 };
@@ -174,12 +175,30 @@ static int write_line(struct journal *journal, json_t *content, struct err *e)
 	return refuse(e);
 }
 
+void journal_hide(struct journal *journal, bool hidden)
+{
+	journal->hidden = hidden;
+}
+
+/* Lines without anything of the screen. */
+static bool is_bare(const char *event)
+{
+	static const char *const names[] = {"lease", "warning", "approval", "paused", "resumed", "failed", "end"};
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (strcmp(names[i], event) == 0)
+			return true;
+	return false;
+}
+
 int journal_add(struct journal *journal, const char *event, json_t *fields, struct err *e)
 {
 	int rc = mend(journal) ? 0 : refuse(e);
 	json_auto_t *content = rc == 0 ? chain_line(&journal->chain, event, fields) : NULL;
 
 	json_decref(fields);
+	if (content && journal->hidden && !is_bare(event))
+		json_object_set_new(content, "private", json_true());
 	return rc == 0 ? write_line(journal, content, e) : -1;
 }
 

@@ -32,6 +32,9 @@ void journal_destroy(struct journal *journal);
  */
 int journal_add(struct journal *journal, const char *event, json_t *fields, struct err *e);
 
+/* Lines are marked private from now on, but those that say nothing of what was shown and done. */
+void journal_hide(struct journal *journal, bool hidden);
+
 /* They are handed to the disk before the lines that name them. `pictures` stays the caller's; NULL: no more. */
 void journal_set_pictures(struct journal *journal, struct pictures *pictures);
 

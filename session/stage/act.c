@@ -53,8 +53,11 @@ static int run_row(struct act *act, const struct batch_step *step, json_t *resul
 		.native = step->place.native,
 	};
 
-	int rc = step->row->run(&run, &act->e);
+	int rc;
 
+	act->stage->acting_row = step->row;
+	rc = step->row->run(&run, &act->e);
+	act->stage->acting_row = NULL;
 	if (!(step->row->flags & ACTION_WAITS))
 		act->stage->acted_ms = util_now_ms();
 	/* Also when it failed: it may have come to that after the display had its size. */
@@ -64,13 +67,28 @@ static int run_row(struct act *act, const struct batch_step *step, json_t *resul
 }
 
 /* Asked also before what is folded: the action that makes it needless would not be done. */
-static int check_going(struct act *act)
+static int check_going(struct act *act, const struct action_row *row)
 {
 	if (co_cancelled(co_self()))
 		return err_set(&act->e, ERR_CANCELLED, NULL, "the call was cancelled before this action");
 	if (util_now_ms() >= act->deadline_ms)
 		return err_set(&act->e, ERR_TIMEOUT, NULL, "the time limit of the call was reached before this action");
-	return 0;
+	return lease_check_act(act->stage, act->call, row->flags & ACTION_LOOKS, &act->e);
+}
+
+/* A hold has begun since the call was, and perhaps ended. */
+static bool is_lost(const struct act *act)
+{
+	return act->call->epoch != act->stage->epoch || lease_is_private(act->stage);
+}
+
+/* What was stopped says how far it came, and nothing of what it saw. A command that stood still meanwhile saw nothing of the hold. */
+static void lose(struct act *act, const struct action_row *row, json_t *result, int *rc)
+{
+	if (row->lease == ACTION_ASKS || !is_lost(act) || (row->lease == ACTION_STANDS && *rc == 0 && !lease_is_private(act->stage)))
+		return;
+	lease_bare(result);
+	*rc = err_set(&act->e, ERR_LEASE_LOST, NULL, "a person got the controls during this action, which was stopped");
 }
 
 static json_t *error_of(struct act *act, size_t index)
@@ -124,6 +142,7 @@ static void note_picture(struct act *act, const struct batch_step *step, const j
 	if (!json_object_get(result, "picture"))
 		return;
 	act->frame = (uint64_t)form_int(result, "frame", 0);
+	lease_looked(act->stage, act->call);
 	guard_note(act->stage, act->call, act->frame, seen_by(step, result));
 }
 
@@ -138,7 +157,7 @@ static bool run_step(struct act *act, size_t index)
 	nodes_ask(act->stage, step);
 	rc = record_intent(act->stage, act->call, act->batch, index, typed_judge(act->stage, step), &act->e);
 	if (rc == 0)
-		rc = check_going(act);
+		rc = check_going(act, step->row);
 	if (rc == 0 && is_folded(act, index)) {
 		json_object_set_new(result, "folded", json_true());
 	} else if (rc == 0) {
@@ -149,6 +168,7 @@ static bool run_step(struct act *act, size_t index)
 			result = json_pack("{s:b,s:i}", "ok", 0, "elapsed_ms", 0);
 		}
 		json_object_set_new(result, "elapsed_ms", json_integer(util_now_ms() - start_ms));
+		lose(act, step->row, result, &rc);
 	}
 	if (rc < 0) {
 		explain_cancel(act);
@@ -156,7 +176,10 @@ static bool run_step(struct act *act, size_t index)
 		json_object_set_new(result, "error", error_of(act, index));
 	}
 	typed_note(act->stage, step);
-	nodes_tell(act->stage, act->batch, step, result);
+	if (!is_lost(act))
+		nodes_tell(act->stage, act->batch, step, result);
+	else
+		nodes_drop(act->stage);
 	record_result(act->stage, act->call, index, result);
 	note_picture(act, step, result);
 	json_array_append_new(act->results, result);
@@ -172,13 +195,40 @@ static json_t *observe(struct act *act)
 
 	if (observe_run(act->stage, &ask, &observation, &act->frame, &act->e) < 0)
 		act->ok = false;
-	record_observation(act->stage, act->call, act->batch, observation);
-	return observation;
+	if (!is_lost(act)) {
+		lease_looked(act->stage, act->call);
+		record_observation(act->stage, act->call, act->batch, observation);
+		return observation;
+	}
+	act->ok = false;
+	json_decref(observation);
+	return NULL;
+}
+
+/* A command stood still while a person had the controls: what follows is done under the lease that the agent has now. */
+static void renew(struct act *act)
+{
+	if (!lease_is_private(act->stage) && !co_cancelled(co_self()))
+		act->call->epoch = act->stage->epoch;
 }
 
 static bool can_look(const struct act *act)
 {
-	return act->batch->observe && !co_cancelled(co_self()) && act->stage->state == STAGE_IS_READY;
+	return act->batch->observe && !co_cancelled(co_self()) && act->stage->state == STAGE_IS_READY && !is_lost(act);
+}
+
+/* Of results that leave in a hold, whatever they are of. */
+static void bare_results(const struct act *act)
+{
+	json_t *result;
+	size_t i;
+
+	act->call->is_bare = true;
+	if (!lease_is_private(act->stage))
+		return;
+	json_array_foreach(act->results, i, result)
+		if (i >= act->batch->n_steps || act->batch->steps[i].row->lease != ACTION_ASKS)
+			lease_bare(result);
 }
 
 /* What coordinates and pictures of the reply mean, and when they were true. `frame` 0 is the newest. */
@@ -213,6 +263,8 @@ static json_t *run(struct act *act)
 	/* What a list that went well holds down stays down for the next call. */
 	if (!act->ok)
 		input_release(act->stage->input);
+	if (act->ok)
+		renew(act);
 	if (can_look(act))
 		observation = observe(act);
 	json_object_set_new(reply, "ok", json_boolean(act->ok));
@@ -251,6 +303,8 @@ static void act_run(struct act *act)
 
 	if (co_cancelled(co_self()))
 		input_release(act->stage->input);
+	if (is_lost(act))
+		bare_results(act);
 	keyed_keep(act->stage, act->call, reply);
 	act->call->counts = count_results(act);
 	call_reply_json(act->call, 200, NULL, reply);
@@ -294,13 +348,31 @@ static void refuse(struct act *act)
 	call_refuse_with(act->call, &act->e, "observation", observation);
 }
 
+/* A list that does nothing but look. */
+static bool only_looks(const struct batch *batch)
+{
+	for (size_t i = 0; i < batch->n_steps; i++)
+		if (!(batch->steps[i].row->flags & ACTION_LOOKS))
+			return false;
+	return true;
+}
+
+/* It may have waited for its turn while the controls were elsewhere. */
+static int check_lease(struct act *act)
+{
+	if (lease_check_act(act->stage, act->call, only_looks(act->batch), &act->e) < 0)
+		return -1;
+	act->call->epoch = act->stage->epoch;
+	return 0;
+}
+
 /* What must be so right before the first event; and where the observation begins. */
 static int begin(struct act *act)
 {
 	struct display *display = act->stage->display;
 	bool updated;
 
-	if (check_start(act->stage, act->batch, &act->e) < 0)
+	if (check_start(act->stage, act->batch, &act->e) < 0 || check_lease(act) < 0)
 		return -1;
 	if (act->batch->n_steps > 0 && !act->batch->check_only)
 		nodes_ask(act->stage, &act->batch->steps[0]);
@@ -348,7 +420,9 @@ static void act_in_turn(struct act *act)
 		nodes_drop(act->stage);
 		refuse(act);
 	} else {
+		act->stage->acting = act->call;
 		act_run(act);
+		act->stage->acting = NULL;
 	}
 	turns_pass(&act->stage->turns);
 }
@@ -358,7 +432,8 @@ static void act_checked(struct stage *stage, struct call *call, struct batch *ba
 {
 	struct act act = {.stage = stage, .call = call, .batch = batch, .deadline_ms = util_now_ms() + batch->timeout_ms, .ok = true};
 
-	if (guard_begin(stage, call, batch, &act.picture, &act.e) < 0 || (batch->check_only && begin(&act) < 0))
+	if (lease_check_act(stage, call, only_looks(batch), &act.e) < 0 || guard_begin(stage, call, batch, &act.picture, &act.e) < 0 ||
+	    (batch->check_only && begin(&act) < 0))
 		refuse(&act);
 	else if (batch->check_only)
 		answer_check(&act);

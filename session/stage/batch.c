@@ -38,6 +38,8 @@ static int find_row(const json_t *action, const struct action_set *sets, size_t 
 		step->row = action_find(sets, n_sets, json_string_value(name), &set);
 	if (!step->row)
 		return unknown_action(json_string_value(name), sets, n_sets, e);
+	if (step->row->lease == ACTION_UNSAID)
+		return err_set(e, ERR_FORBIDDEN, "/action", "%s does not say what a change of the lease does to it", step->row->name);
 	step->home = set->home;
 	return 0;
 }

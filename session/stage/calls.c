@@ -9,6 +9,7 @@
 #include "session/stage/act.h"
 #include "session/stage/computer.h"
 #include "session/stage/keyed.h"
+#include "session/stage/lease.h"
 #include "session/stage/looks.h"
 #include "session/stage/pause.h"
 #include "session/stage/stream.h"
@@ -18,13 +19,6 @@
 #define HANDS (ROLE_AGENT | ROLE_OPERATOR | ROLE_OWNER)
 #define EYES (ROLE_VIEWER | ROLE_CONTROLLER | ROLE_OPERATOR | ROLE_OWNER)
 #define WATCH (ROLE_CONTROLLER | ROLE_OPERATOR | ROLE_OWNER)
-
-struct call_row {
-	const char *name;
-	unsigned int roles; /* enum role */
-	bool needs_ready;
-	void (*handle)(struct stage *stage, struct call *call);
-};
 
 /* Answers with the object (a reference that is taken) or with the refusal. */
 static void answer(struct call *call, int rc, json_t *value, const struct err *e)
@@ -53,7 +47,7 @@ static void handle_start(struct stage *stage, struct call *call)
 
 static void handle_state(struct stage *stage, struct call *call)
 {
-	answer(call, 0, stage_describe(stage), NULL);
+	answer(call, 0, stage_show(stage, call), NULL);
 }
 
 static void handle_cancel(struct stage *stage, struct call *call)
@@ -92,13 +86,19 @@ static const struct field revoke_fields[] = {
 };
 static const struct form revoke_form = {revoke_fields, ARRAY_LEN(revoke_fields), NULL};
 
+static void revoke(struct stage *stage, const char *token)
+{
+	records_revoke(stage->records, token);
+	lease_revoke(stage, token);
+}
+
 static void handle_revoke(struct stage *stage, struct call *call)
 {
 	struct err e;
 	int rc = form_check(&revoke_form, call->query, "", NULL, &e);
 
 	if (rc == 0)
-		records_revoke(stage->records, form_string(call->query, "token", ""));
+		revoke(stage, form_string(call->query, "token", ""));
 	answer(call, rc, json_object(), &e);
 }
 
@@ -123,33 +123,36 @@ static void handle_resume(struct stage *stage, struct call *call)
 	answer(call, rc, stage_describe(stage), &e);
 }
 
-static const struct call_row rows[] = {
-	{"open", ROLE_SERVER, false, handle_open},
-	{"start", ROLE_SERVER, false, handle_start},
-	{"end", ROLE_SERVER, false, handle_end},
-	{"head", ROLE_SERVER, false, handle_head},
-	{"revoke", ROLE_SERVER, false, handle_revoke},
-	{"state", ANYBODY, false, handle_state},
-	{"act", HANDS, true, keyed_act},
-	{"computer", HANDS, true, computer_call},
-	{"screenshot", HANDS, true, looks_call},
-	{"thumbnail", EYES, true, thumbnail_call},
-	{"events", ANYBODY, false, handle_events},
-	{"stream", HANDS, true, stream_call},
-	{"cancel", HANDS, false, handle_cancel},
-	{"pause", WATCH, false, handle_pause},
-	{"resume", WATCH, false, handle_resume},
+const struct call_row calls_rows[] = {
+	{"open", ROLE_SERVER, CALL_FREE, false, handle_open},
+	{"start", ROLE_SERVER, CALL_FREE, false, handle_start},
+	{"end", ROLE_SERVER, CALL_FREE, false, handle_end},
+	{"head", ROLE_SERVER, CALL_FREE, false, handle_head},
+	{"revoke", ROLE_SERVER, CALL_FREE, false, handle_revoke},
+	{"warn", ROLE_SERVER, CALL_FREE, false, lease_warn},
+	{"state", ANYBODY, CALL_BARE, false, handle_state},
+	{"lease", ANYBODY, CALL_FREE, false, lease_call},
+	{"act", HANDS, CALL_HANDS, true, keyed_act},
+	{"computer", HANDS, CALL_HANDS, true, computer_call},
+	{"screenshot", HANDS, CALL_HANDS, true, looks_call},
+	{"thumbnail", EYES, CALL_EYES, true, thumbnail_call},
+	{"events", ANYBODY, CALL_BARE, false, handle_events},
+	{"stream", HANDS, CALL_HANDS, true, stream_call},
+	{"cancel", HANDS, CALL_HANDS, false, handle_cancel},
+	{"pause", WATCH, CALL_FREE, false, handle_pause},
+	{"resume", WATCH, CALL_FREE, false, handle_resume},
 };
+const size_t calls_n_rows = ARRAY_LEN(calls_rows);
 
 static const struct call_row *find(const struct call *call, struct err *e)
 {
 	char quoted[80];
 
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		if (strcmp(rows[i].name, call->name) != 0)
+	for (size_t i = 0; i < calls_n_rows; i++) {
+		if (strcmp(calls_rows[i].name, call->name) != 0)
 			continue;
-		if (rows[i].roles & call->role)
-			return &rows[i];
+		if (calls_rows[i].roles & call->role)
+			return &calls_rows[i];
 		(void)err_set(e, ERR_FORBIDDEN, NULL, "the role %s may not make this call", call->role_name);
 		return NULL;
 	}
@@ -172,13 +175,29 @@ static void work(void *arg)
 	free(task);
 }
 
+int calls_check_answer(void *arg, const struct call *call, struct err *e)
+{
+	return lease_check_answer(arg, call, e);
+}
+
+/* Under which lease it is made, and whether that lets it. */
+static int begin(const struct stage *stage, struct call *call, const struct call_row *row, struct err *e)
+{
+	call->lease = row->lease;
+	call->epoch = stage->epoch;
+	if (row->needs_ready && stage_check_ready(stage, e) < 0)
+		return -1;
+	return lease_check(stage, call, e);
+}
+
 void calls_take(void *arg, struct call *call)
 {
 	struct stage *stage = arg;
 	struct err e;
 	const struct call_row *row = find(call, &e);
 
-	if (!row || (row->needs_ready && stage_check_ready(stage, &e) < 0)) {
+	if (!row || begin(stage, call, row, &e) < 0) {
+		call->is_bare = true;
 		call_refuse(call, &e);
 		call_finish(call);
 		return;

@@ -34,7 +34,7 @@ static bool lacks_picture(const struct computer *computer, const struct call *ca
 	bool is_models = status == 200 || why_is_models(value);
 	const json_t *observation = json_object_get(value, "observation");
 
-	return computer->dialect->needs_picture && call->connection && is_models && !json_is_object(json_object_get(observation, "picture")) &&
+	return computer->dialect->needs_picture && call->connection && !lease_is_private(computer->stage) && is_models && !json_is_object(json_object_get(observation, "picture")) &&
 	       stage_check_ready(computer->stage, NULL) == 0;
 }
 

@@ -180,6 +180,7 @@ static int on_frame(void *arg, uint16_t kind, uint16_t flags, const void *data, 
 			return -1;
 		connection->call->connection = connection;
 		connection->call->in_all = &connection->all->body_bytes;
+		connection->call->ops = &connection->all->ops;
 	} else if (kind != LINK_DATA || !connection->receiving || take_data(connection->call, data, len) < 0) {
 		return -1;
 	}
@@ -274,7 +275,7 @@ void call_progress(struct call *call, size_t done, size_t total)
 	send_envelope(call->connection, LINK_PROGRESS, 0, told);
 }
 
-void call_reply(struct call *call, int status, const char *media_type, const json_t *headers, const void *body, size_t len)
+static void send_reply(struct call *call, int status, const char *media_type, const json_t *headers, const void *body, size_t len)
 {
 	json_auto_t *envelope = json_pack("{s:i,s:s,s:O*,s:O*}", "status", status, "type", media_type, "headers", headers,
 	                                  "counts", call->counts);
@@ -291,16 +292,29 @@ void call_reply(struct call *call, int status, const char *media_type, const jso
 		ipc_stream_send_message(call->connection->stream, &message);
 }
 
-void call_reply_json(struct call *call, int status, const json_t *headers, const json_t *value)
-{
-	json_auto_t *told = call->tell ? call->tell(call, &status, value) : NULL;
-	size_t len;
-	auto_free char *text = json_text(told ? told : value, &len);
+/* True when it may not leave: a refusal went in its stead. */
+static bool is_kept_back(struct call *call);
 
-	call_reply(call, status, "application/json", headers, text, len);
+void call_reply(struct call *call, int status, const char *media_type, const json_t *headers, const void *body, size_t len)
+{
+	if (!is_kept_back(call))
+		send_reply(call, status, media_type, headers, body, len);
 }
 
-static void refuse(struct call *call, enum err_code code, const json_t *problem)
+void call_reply_json(struct call *call, int status, const json_t *headers, const json_t *value)
+{
+	json_auto_t *told = NULL;
+	auto_free char *text = NULL;
+	size_t len;
+
+	if (is_kept_back(call))
+		return;
+	told = call->tell ? call->tell(call, &status, value) : NULL;
+	text = json_text(told ? told : value, &len);
+	call_reply(call, status, "application/json", headers, text, len); /* telling may have taken its time */
+}
+
+static void send_refusal(struct call *call, enum err_code code, const json_t *problem)
 {
 	int status = err_info(code)->status;
 	json_auto_t *headers = NULL, *told = call->tell ? call->tell(call, &status, problem) : NULL;
@@ -310,7 +324,28 @@ static void refuse(struct call *call, enum err_code code, const json_t *problem)
 	call->counts = json_pack("{s:s}", "refused", err_info(code)->wire);
 	if (status != 200 && strcmp(err_info(code)->fix, "later") == 0)
 		headers = json_pack("{s:s}", "Retry-After", PROBLEM_RETRY_AFTER_S);
-	call_reply(call, status, status == 200 ? "application/json" : PROBLEM_MEDIA_TYPE, headers, text, len);
+	send_reply(call, status, status == 200 ? "application/json" : PROBLEM_MEDIA_TYPE, headers, text, len);
+}
+
+static bool is_kept_back(struct call *call)
+{
+	const struct connections_ops *ops = call->ops;
+	json_auto_t *problem = NULL;
+	struct err e;
+
+	if (!ops || !ops->check_answer || ops->check_answer(ops->arg, call, &e) == 0)
+		return false;
+	call->is_bare = true;
+	problem = problem_create(&e, call->request_id);
+	send_refusal(call, e.code, problem);
+	return true;
+}
+
+/* What is said of why may be as private as the answer. */
+static void refuse(struct call *call, enum err_code code, const json_t *problem)
+{
+	if (code == ERR_LEASE_HELD || code == ERR_MUST_OBSERVE || !is_kept_back(call))
+		send_refusal(call, code, problem);
 }
 
 void call_refuse(struct call *call, const struct err *e)

@@ -21,15 +21,29 @@ enum role {
 	ROLE_SERVER = 1 << 5, /* the front itself */
 };
 
+/* What a row of a call says of the lease. */
+enum call_lease {
+	CALL_UNSAID, /* a row that does not say: the call is refused always */
+	CALL_FREE,   /* it goes on in a hold: it is of people or of the server, or it is the lease */
+	CALL_EYES,   /* so does it, but in a login for the holder alone: it is a picture for people */
+	CALL_BARE,   /* so does it, and shows agents and viewers nothing that moves */
+	CALL_HANDS,  /* it is made as agent: refused in a hold, and its answer too when the lease has changed since it started */
+};
+
 struct connection;
+struct connections_ops;
 struct record;
 
 /* One call. Its owner is who was handed it, until call_finish. */
 struct call {
 	struct connection *connection; /* NULL once the caller has left */
+	const struct connections_ops *ops;
 	json_t *envelope;
 	const char *name, *role_name, *token, *request_id; /* of the envelope; token is the token's id */
 	enum role role;
+	enum call_lease lease; /* of its row */
+	long epoch;          /* of the lease under which it is made */
+	bool is_bare;        /* its answer shows nothing that was made in a hold, and may leave in one */
 	const char *key;     /* the caller's Idempotency-Key, or NULL */
 	const json_t *query; /* object of strings, or NULL */
 	char *body;
@@ -60,6 +74,7 @@ struct connections;
 struct connections_ops {
 	json_t *(*hello)(void *arg);               /* the envelope of HELLO; a reference that is taken */
 	void (*call)(void *arg, struct call *call); /* a whole call has come */
+	int (*check_answer)(void *arg, const struct call *call, struct err *e); /* may its answer leave? Else this refusal does; NULL: it may */
 	void *arg;
 };
 

@@ -24,6 +24,9 @@ static const struct place {
 	{STAGE_PICTURES, "", offsetof(struct ends, pictures_fd), true},
 	{STAGE_SWITCH, "jail/freeze", offsetof(struct ends, freeze_fd), false},
 	{STAGE_SWITCH, "jail/events", offsetof(struct ends, frozen_fd), false},
+	{STAGE_SWITCH, "agent/freeze", offsetof(struct ends, agent_freeze_fd), false},
+	{STAGE_SWITCH, "agent/kill", offsetof(struct ends, agent_kill_fd), false},
+	{STAGE_SWITCH, "agent/events", offsetof(struct ends, agent_events_fd), false},
 };
 
 static int *fd_at(struct ends *ends, const struct place *place)

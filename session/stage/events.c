@@ -12,6 +12,7 @@
 struct events {
 	struct readers *readers;
 	char *ring[LIMIT_EVENTS]; /* as they are sent; that of number n at n % LIMIT_EVENTS; NULL: it is none */
+	bool is_private[LIMIT_EVENTS]; /* it was made in a hold: no agent gets it */
 	json_int_t last;          /* its number; 0: there is none yet */
 };
 
@@ -59,6 +60,7 @@ void events_add(void *arg, const json_t *written)
 	place = &events->ring[events->last % LIMIT_EVENTS];
 	free(*place);
 	*place = NULL;
+	events->is_private[events->last % LIMIT_EVENTS] = json_is_true(json_object_get(line, "private"));
 	if (strcmp(json_string_value(json_object_get(line, "event")), "picture") == 0)
 		return; /* it is for who reads the pictures */
 	json_object_del(line, "spec");
@@ -96,15 +98,23 @@ static int read_start(const struct events *events, const struct call *call, json
 	return 0;
 }
 
-/* Those that are not kept any more. */
-static int send_gap(struct events *events, struct reader *reader, json_int_t *next, struct err *e)
+/* In place of those before `end`: they are not kept any more, or not for this reader. */
+static int send_gap(struct reader *reader, json_int_t *next, json_int_t end, const char *reason, struct err *e)
 {
-	long long first = *next, end = oldest(events);
-	auto_free char *text = util_printf("id: %lld\nevent: gap\ndata: {\"event\":\"gap\",\"first\":%lld,\"last\":%lld}\n\n", end - 1, first,
-	                                   end - 1);
+	long long first = *next, last = end - 1;
+	auto_free char *text = util_printf("id: %lld\nevent: gap\ndata: {\"event\":\"gap\",\"first\":%lld,\"last\":%lld,\"reason\":\"%s\"}\n\n",
+	                                   last, first, last, reason);
 
 	*next = end;
 	return reader_send(reader, text, strlen(text), e);
+}
+
+/* The first one from `next` on that an agent gets. */
+static json_int_t after_private(const struct events *events, json_int_t next)
+{
+	while (next <= events->last && events->is_private[next % LIMIT_EVENTS])
+		next++;
+	return next;
 }
 
 static int send_next(struct events *events, struct reader *reader, json_int_t *next, struct err *e)
@@ -112,12 +122,14 @@ static int send_next(struct events *events, struct reader *reader, json_int_t *n
 	const char *text;
 
 	if (*next < oldest(events))
-		return send_gap(events, reader, next, e);
+		return send_gap(reader, next, oldest(events), "late", e);
 	/* The ring goes on while this one waits. */
 	if (reader_wait_room(reader, e) < 0)
 		return -1;
 	if (*next < oldest(events))
 		return 0;
+	if (reader->call->role == ROLE_AGENT && after_private(events, *next) > *next)
+		return send_gap(reader, next, after_private(events, *next), "private", e);
 	text = events->ring[*next % LIMIT_EVENTS];
 	++*next;
 	return !text ? 0 : reader_send(reader, text, strlen(text), e); /* there is room: it does not wait */

@@ -34,6 +34,17 @@ static const struct field act_fields[] = {
 };
 const struct form forms_act = {act_fields, ARRAY_LEN(act_fields), NULL};
 
+static const struct field lease_fields[] = {
+	{"action", FIELD_ENUM, true, 0, 0, "take give extend clear withdraw", NULL, NULL, NULL,
+	 "take, give, extend: of a person; clear: from a person to nobody, from nobody to the agent; withdraw: of the agent that asked"},
+	{"viewer", FIELD_STRING, false, 2, 11, NULL, NULL, NULL, NULL, "of a take: the viewer whose keys and pointer count, as its ticket names it"},
+	{"kind", FIELD_ENUM, false, 0, 0, "login approve captcha other", NULL, NULL, NULL, "of a take; absent: as the agent asked, or other"},
+	{"keep_running", FIELD_BOOL, false, 0, 0, NULL, NULL, NULL, "false", "of a take for a login: the agent's programs stand still and are not ended"},
+	{"share", FIELD_BOOL, false, 0, 0, NULL, NULL, NULL, "false", "of a take for a login: other viewers see the screen, too"},
+	{"note", FIELD_STRING, false, 0, LIMIT_REASON_BYTES, NULL, NULL, NULL, NULL, "of a give: what the agent is told"},
+};
+const struct form forms_lease = {lease_fields, ARRAY_LEN(lease_fields), NULL};
+
 json_t *forms_document(const struct action_set *sets, size_t n_sets)
 {
 	json_t *document = action_document(sets, n_sets);
@@ -50,6 +61,7 @@ json_t *forms_schemas(const struct action_set *sets, size_t n_sets)
 	action_schemas(sets, n_sets, schemas);
 	json_object_set_new(actions, "items", json_pack("{s:s}", "$ref", SHAPE_REF "Action"));
 	json_object_set_new(schemas, "Act", act);
+	json_object_set_new(schemas, "LeaseChange", form_schema(&forms_lease));
 	shape_add_all(schemas, shapes_stage, shapes_n_stage);
 	shape_add_all(schemas, display_shapes, display_n_shapes);
 	shape_add_all(schemas, apps_shapes, apps_n_shapes);

@@ -8,6 +8,7 @@
 
 #include "session/base/action.h"
 
+extern const struct form forms_lease;   /* the body of POST lease */
 extern const struct form forms_act;     /* the body of an act; its actions are checked by their rows */
 extern const struct form forms_observe; /* its observe, when that is an object */
 

@@ -7,7 +7,7 @@
  * front relays the body without reading it. Connections are kept and reused; closing one cancels the call that runs on it, unless the
  * call has a key: then it runs on, and its caller comes back for the answer (keyed.h). "running" of HELLO are the calls of that kind.
  *
- * HELLO  {"session":ID,"episode":N,"epoch":N,"state":"starting|ready|paused|…","holder":"agent","parked":[],"running":[REQUEST-ID…]}
+ * HELLO  {"session":ID,"episode":N,"epoch":N,"state":"starting|ready|paused|…","holder":"agent|human|nobody","parked":[],"running":[REQUEST-ID…]}
  * CALL   {"call":NAME,"role":"agent|viewer|controller|operator|owner|server","token":ID,"request_id":TEXT,"key":TEXT,"query":{…},"progress":BOOL}
  * TAKEN  uint64_t, of the front, while a reply without end comes: so many bytes of its body are on their way to the caller
  * PROGRESS {"done":N,"of":N}, of the stage before its REPLY, when the call asked for it: so many of its actions are done
@@ -26,6 +26,9 @@
  *   cancel      –   stops the running act; {"cancelled":BOOL}
  *   pause       –   freezes the app jail; what runs is cancelled; the state object
  *   resume      –   lets it go on; the state object
+ *   lease       –   query: wait_epoch, timeout_ms; who holds the controls, at once or when the epoch is past that (lease.h)
+ *   lease       {"action":"take|give|extend|clear|withdraw",…}  the same object afterwards
+ *   warn        {"ends_in_s":N}  the session ends then: a person who holds the controls is told; only role server; {}
  *   end         {"reason":TEXT} or –   releases what is held, closes the journal with the reason; only role server; as head
  *   head        –   where the journal's chain is; only role server; {"seq","hash"}
  *   revoke      –   query: token, its id; what runs under its keys is cancelled; only role server; {}

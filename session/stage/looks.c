@@ -217,6 +217,7 @@ void looks_call(struct stage *stage, struct call *call)
 		call_refuse(call, &e);
 		return;
 	}
+	lease_looked(stage, call);
 	guard_note(stage, call, picture.frame, picture.part ? picture.part->region : region_of(stage, fields));
 	auto_free char *tag = tag_of(stage, &picture);
 	json_auto_t *headers = headers_of(stage, fields, tag, &picture);

@@ -11,7 +11,7 @@ static json_t *who(const struct stage *stage, const struct call *call)
 {
 	return json_pack("{s:{s:s,s:s},s:s,s:I,s:I,s:I}", "actor", "role", call->role_name, "token", call->token, "request", call->request_id,
 	                 "epoch", (json_int_t)stage->epoch, "episode", (json_int_t)stage->episode, "frame",
-	                 (json_int_t)display_frame(stage->display));
+	                 (json_int_t)lease_frame(stage));
 }
 
 /* And where in it. */

@@ -18,6 +18,15 @@ void recording_begin(struct stage *stage)
 	display_follow_begin(stage->display, &whole, &recording->news, &recording->follower);
 }
 
+void recording_forget(struct stage *stage)
+{
+	struct recording *recording = &stage->recording;
+
+	recording->now = 0;
+	if (recording->pictures)
+		display_follow_anew(stage->display, &recording->follower, NULL);
+}
+
 void recording_stop(struct stage *stage)
 {
 	struct recording *recording = &stage->recording;
@@ -100,6 +109,7 @@ static bool take(struct stage *stage)
 {
 	struct recording *recording = &stage->recording;
 	struct display_parts parts;
+	long epoch = stage->epoch;
 	struct err e;
 	int rc = 0;
 
@@ -108,7 +118,8 @@ static bool take(struct stage *stage)
 		log_err(LOG_DEBUG, &e, "a picture for the journal");
 		return false;
 	}
-	if (parts.n > 0)
+	/* A hold may have begun while the display was asked. */
+	if (parts.n > 0 && stage->epoch == epoch)
 		rc = add(stage, &parts, &e);
 	display_parts_finish(&parts);
 	if (rc < 0)
@@ -120,7 +131,9 @@ int64_t recording_take(struct stage *stage)
 {
 	struct recording *recording = &stage->recording;
 
-	bool is_taken = recording->pictures && !recording->blind && tell(stage) && take(stage) && tell(stage);
+	long epoch = stage->epoch;
+	bool is_taken = recording->pictures && !recording->blind && !lease_is_unseen(stage) && tell(stage) && take(stage) && tell(stage) &&
+	                stage->epoch == epoch;
 
 	recording->now = is_taken ? recording->last : 0;
 	return recording->now;

@@ -28,13 +28,16 @@ struct recording {
 /* The display is there: from here on pictures can be taken, if they are wanted. */
 void recording_begin(struct stage *stage);
 
+/* What was shown meanwhile is no business of the journal: the next picture begins anew. */
+void recording_forget(struct stage *stage);
+
 /* No more are taken; the display may go. */
 void recording_stop(struct stage *stage);
 
 /* Frees all of it, and its descriptor. */
 void recording_end(struct stage *stage);
 
-/* The number of the picture of what the display has told until now, which is in the file, and its line in the journal. 0: there is none. Waits for the display
+/* The number of the picture of what the display has told until now, which is in the file, and its line in the journal. 0: there is none, as in a hold, and after it until an agent has looked. Waits for the display
  * when that has something new; must run in a coroutine. */
 int64_t recording_take(struct stage *stage);
 

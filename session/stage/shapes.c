@@ -73,12 +73,29 @@ static const struct member gap_members[] = {
 	{"event", "=gap", "this"},
 	{"first", "count", "number of the first line that is missing"},
 	{"last", "count", "number of the last one"},
+	{"reason", "=late private", "they are not kept any more; or they were made while a person held the controls"},
+};
+static const struct member lease_members[] = {
+	{"holder", "=agent human nobody", "who has the controls; nobody: a person is waited for"},
+	{"viewer", "string|null", "of the person; null: none is connected"},
+	{"epoch", "count", "goes up whenever it changes"},
+	{"since", "time|null", "of the last change"},
+	{"reason", "string|null", "why the agent asked, in its words"},
+	{"kind", "=login approve captcha other|null", "what the person is needed for"},
+	{"expires_at", "time|null", "then the controls go to nobody, unless the person does something; or back to the agent (on_lost)"},
+	{"requested_by?", "string", "id of the agent's token that asked"},
+	{"note?", "string", "what the person said who gave them back last"},
+	{"mine?", "boolean", "does your token hold them?"},
+	{"keep_running?", "boolean", "for people alone, as what follows: the agent's programs are not ended in a login"},
+	{"shared?", "boolean", "others see the screen in a login, too"},
+	{"must_observe?", "boolean", "the agent has not looked since it got the controls back"},
+	{"programs?", "string[]", "names of the agent's own programs, which a hold makes stand still"},
 };
 
 /* The lines of a journal: as its file has them with `hash`, as events without. */
 #define LINE                                                                                                                             \
 	{"seq", "count", "its number, from 1"}, {"time", "string", "wall clock, to the microsecond"}, {"mono_ms", "count", "monotonic clock of the host"},  \
-		{"hash?", "string", "SHA-256 over the hash before and this line without it; in the journal alone"}
+		{"private?", "boolean", "it was made while a person held the controls: no agent gets it"}, {"hash?", "string", "SHA-256 over the hash before and this line without it; in the journal alone"}
 #define WHO {"actor", "Actor", "who"}, {"request", "string", "id of the request"}
 #define WHEN {"epoch", "count", "as in At"}, {"episode", "count", "as in At"}
 #define BEFORE {"before?", "count", "number of the picture before it"}
@@ -184,6 +201,23 @@ static const struct member result_line[] = {
 	{"truncated?", "boolean", NULL},
 };
 static const struct member switch_line[] = {LINE, {"event", "=paused resumed", "the session was"}, WHO, WHEN};
+static const struct member lease_line[] = {
+	LINE,
+	{"event", "=lease", "the controls changed hands; from here on lines are private, until the agent has them again"},
+	{"holder", "=agent human nobody", "who has them now"},
+	{"why", "=start ask demand take give extend clear lose come run_out withdraw revoke", "what happened"},
+	WHEN,
+	{"kind?", "=login approve captcha other", "what the person is needed for"},
+	{"actor?", "Actor", "who did it; absent: the server"},
+	{"request?", "string", "id of the request"},
+};
+static const struct member warning_line[] = {
+	LINE,
+	{"event", "=warning", "a person who holds the controls will lose them"},
+	{"reason", "=idle ttl", "for doing nothing; because the session ends"},
+	{"ends_at", "time", "when"},
+	{"epoch", "count", "of the lease"},
+};
 static const struct member end_line[] = {LINE, {"event", "=failed end", "the session has failed, or has ended"}, {"reason", "string", "why"}};
 
 const struct shape shapes_stage[] = {
@@ -198,6 +232,7 @@ const struct shape shapes_stage[] = {
 	{"StreamTile", "A part of it.", MEMBERS(tile_members)},
 	{"StreamEnd", "The last one of a stream.", MEMBERS(end_members)},
 	{"EventGap", "Events that are not kept any more.", MEMBERS(gap_members)},
+	{"Lease", "Who holds the controls.", MEMBERS(lease_members)},
 	{"Actor", "Who did it.", MEMBERS(actor_members)},
 	{"StartLine", "The first line of a journal.", MEMBERS(start_line)},
 	{"ReadyLine", "A line of a journal.", MEMBERS(ready_line)},
@@ -208,6 +243,8 @@ const struct shape shapes_stage[] = {
 	{"IntentLine", "A line of a journal, written before the first event of an action.", MEMBERS(intent_line)},
 	{"ResultLine", "A line of a journal, written after an action.", MEMBERS(result_line)},
 	{"SwitchLine", "A line of a journal.", MEMBERS(switch_line)},
+	{"LeaseLine", "A line of a journal.", MEMBERS(lease_line)},
+	{"WarningLine", "A line of a journal.", MEMBERS(warning_line)},
 	{"EndLine", "A line of a journal.", MEMBERS(end_line)},
 };
 const size_t shapes_n_stage = ARRAY_LEN(shapes_stage);

@@ -30,11 +30,17 @@ static const struct field display_fields[] = {
 	{"gl", FIELD_ANY, false, 0, 0, NULL, NULL, NULL, NULL, "GLX"},
 };
 static const struct form display_form = {display_fields, ARRAY_LEN(display_fields), NULL};
+static const struct field lost_fields[] = {
+	{"return_after_s", FIELD_INT, true, 1, LIMIT_TTL_S, NULL, NULL, "s", NULL, "the agent gets them back"},
+};
+static const struct form lost_form = {lost_fields, ARRAY_LEN(lost_fields), NULL};
 static const struct field used_fields[] = {
 	{"display", FIELD_OBJECT, false, 0, 0, NULL, &display_form, NULL, NULL, "its size"},
 	{"space", FIELD_OBJECT, false, 0, 0, NULL, &space_form, NULL, NULL, "pixels of pictures and coordinates"},
 	{"apps", FIELD_STRINGS, false, 0, LIMIT_APPS, NULL, NULL, NULL, "[]", "catalogue apps to start"},
 	{"guard", FIELD_ENUM, false, 0, 0, "off last", NULL, NULL, "\"off\"", "refuse acts on a picture that has changed"},
+	{"lease", FIELD_ENUM, false, 0, 0, "agent human", NULL, NULL, "\"agent\"", "who holds the controls at the start"},
+	{"on_lost", FIELD_OBJECT, false, 0, 0, NULL, &lost_form, NULL, NULL, "what becomes of controls that a person has lost"},
 	{"accessibility", FIELD_BOOL, false, 0, 0, NULL, NULL, NULL, "true", "apps are asked what is on the screen"},
 	{"env", FIELD_MAP, false, 0, LIMIT_ENV_ENTRIES, NULL, NULL, NULL, "{}", "environment of apps and commands"},
 	{"record", FIELD_OBJECT, false, 0, 0, NULL, NULL, NULL, "{}", "what the journal keeps"},
@@ -45,7 +51,7 @@ static void join_rows(struct stage *stage)
 {
 	const struct action_set sets[] = {
 		{input_rows, input_n_rows, stage->input},
-		{rows_own, rows_n_own, stage},
+		{rows_own, rows_n_own, &stage->own},
 		{display_rows, display_n_rows, stage->display},
 		{apps_rows, apps_n_rows, stage->apps},
 		{access_rows, access_n_rows, stage->apps},
@@ -60,6 +66,7 @@ struct stage *stage_create(struct loop *loop, struct ends *ends)
 	struct stage *stage = util_zalloc(sizeof(*stage));
 
 	*stage = (struct stage){.loop = loop, .ends = *ends, .native = ends->maximum, .space = ends->maximum, .epoch = 1, .episode = 1};
+	stage->own = (struct rows_home){.request_human = lease_ask, .arg = stage};
 	stage->apps_started = json_array();
 	stage->records = records_create();
 	stage->readers = (struct readers){.heartbeat_ms = LIMIT_EVENT_HEARTBEAT_MS, .patience_ms = LIMIT_SEND_MS};
@@ -73,6 +80,7 @@ void stage_destroy(struct stage *stage)
 {
 	if (!stage)
 		return;
+	lease_end(stage);
 	recording_stop(stage);
 	apps_destroy(stage->apps);
 	input_destroy(stage->input);
@@ -116,6 +124,7 @@ void stage_fail(struct stage *stage, const char *reason)
 	note(stage, "failed", json_pack("{s:s}", "reason", reason));
 	journal_sync(stage->journal);
 	(void)act_cancel(stage); /* those that wait are refused when their turn comes */
+	lease_end(stage);
 	co_signal(&stage->readers.news);
 	(void)loop_at(stage->loop, util_now_ms() + LIMIT_FAILED_MS, on_failed_long, stage);
 }
@@ -211,6 +220,7 @@ static int read_spec(struct stage *stage, const char *body, size_t len, struct e
 	read_sizes(stage);
 	stage->guard.last = strcmp(form_string(stage->spec, "guard", "off"), "last") == 0;
 	read_record(stage, json_object_get(stage->spec, "record"));
+	lease_begin(stage, json_object_get(stage->spec, "on_lost"));
 	return 0;
 }
 
@@ -368,7 +378,11 @@ int stage_start(struct stage *stage, struct err *e)
 		return stage_check_ready(stage, e);
 	stage->state = STAGE_IS_READY;
 	stage->acted_ms = util_now_ms();
-	return journal_add(stage->journal, "ready", after > 0 ? json_pack("{s:I}", "after", (json_int_t)after) : NULL, e);
+	if (journal_add(stage->journal, "ready", after > 0 ? json_pack("{s:I}", "after", (json_int_t)after) : NULL, e) < 0)
+		return -1;
+	if (strcmp(form_string(stage->spec, "lease", "agent"), "human") == 0)
+		lease_begin_held(stage);
+	return 0;
 }
 
 void stage_stop(struct stage *stage)
@@ -379,6 +393,7 @@ void stage_stop(struct stage *stage)
 		(void)snprintf(stage->reason, sizeof(stage->reason), "the session has ended");
 	stage->state = STAGE_IS_ENDED;
 	(void)act_cancel(stage);
+	lease_end(stage);
 }
 
 void stage_end(struct stage *stage, const char *reason)
@@ -415,8 +430,8 @@ struct batch_place stage_place(const struct stage *stage)
 
 json_t *stage_at(const struct stage *stage, uint64_t frame)
 {
-	if (frame == 0 && stage->display)
-		frame = display_frame(stage->display);
+	if (frame == 0)
+		frame = lease_frame(stage);
 	return json_pack("{s:I,s:I,s:I}", "frame", (json_int_t)frame, "epoch", (json_int_t)stage->epoch, "episode",
 	                 (json_int_t)stage->episode);
 }
@@ -431,18 +446,31 @@ static const char *state_name(const struct stage *stage)
 json_t *stage_describe(const struct stage *stage)
 {
 	json_t *held = stage->input ? input_held(stage->input) : json_pack("{s:[],s:[]}", "keys", "buttons");
-	json_t *state = json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:O}", "state", state_name(stage), "display", space_json(stage->native),
+	json_t *state = json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:O,s:o}", "state", state_name(stage), "display", space_json(stage->native),
 	                          "space", space_json(stage->space), "at", stage_at(stage, 0), "held", held, "focus", nodes_focus(stage), "apps",
-	                          stage->apps_started);
+	                          stage->apps_started, "lease", lease_json(stage, NULL));
 
 	if (stage->reason[0])
 		json_object_set_new(state, "reason", json_string(stage->reason));
 	return state;
 }
 
+/* In a hold nothing that moves, to those who are not the person's own kind. */
+json_t *stage_show(const struct stage *stage, const struct call *call)
+{
+	json_t *state = stage_describe(stage);
+
+	json_object_set_new(state, "lease", lease_json(stage, call));
+	if (!lease_is_private(stage) || !(call->role & (ROLE_AGENT | ROLE_VIEWER)))
+		return state;
+	json_object_set_new(state, "held", json_pack("{s:[],s:[]}", "keys", "buttons"));
+	(void)json_object_del(state, "focus");
+	return state;
+}
+
 json_t *stage_hello(const struct stage *stage)
 {
 	return json_pack("{s:s,s:I,s:I,s:s,s:s,s:[],s:o}", "session", stage->ends.session, "episode", (json_int_t)stage->episode, "epoch",
-	                 (json_int_t)stage->epoch, "state", state_name(stage), "holder", "agent", "parked", "running",
+	                 (json_int_t)stage->epoch, "state", state_name(stage), "holder", lease_holder_name(stage->lease.holder), "parked", "running",
 	                 records_running(stage->records));
 }

@@ -18,9 +18,11 @@
 #include "session/stage/ends.h"
 #include "session/stage/events.h"
 #include "session/stage/guard.h"
+#include "session/stage/lease.h"
 #include "session/stage/nodes.h"
 #include "session/stage/recording.h"
 #include "session/stage/records.h"
+#include "session/stage/rows.h"
 #include "session/stage/turns.h"
 #include "session/stage/typed.h"
 
@@ -63,7 +65,11 @@ struct stage {
 	struct apps *apps;
 	struct action_set sets[5];
 	size_t n_sets;
+	struct rows_home own;    /* of the stage's own rows */
 	struct turns turns;
+	struct call *acting;     /* the act that has the turn and has begun, or NULL */
+	const struct action_row *acting_row; /* its action that runs now, or NULL */
+	struct lease lease;      /* who holds the controls; `epoch` is its number */
 	int64_t acted_ms;        /* when the screen last had something to answer: the end of an action, the start */
 	struct guard guard;
 	struct nodes nodes;
@@ -102,6 +108,7 @@ struct batch_place stage_place(const struct stage *stage);
 /* The caller's references. `frame` 0 is the newest that is over. */
 json_t *stage_at(const struct stage *stage, uint64_t frame);
 json_t *stage_describe(const struct stage *stage);
+json_t *stage_show(const struct stage *stage, const struct call *call); /* the same as this caller may see it */
 json_t *stage_hello(const struct stage *stage);
 
 #endif

@@ -20,6 +20,7 @@ struct following {
 	struct display_follower follower;
 	struct space space;  /* in which its parts are said to be */
 	uint64_t resized;    /* the frame in which the display got the size for which the query was read */
+	long epoch;          /* of the lease, when the last frame was looked for */
 	bool is_off;         /* the region that was asked for is not on the display any more */
 	int64_t interval_ms; /* between two frames */
 	int64_t next_ms;     /* not before */
@@ -114,7 +115,7 @@ static size_t most_bytes(const struct following *f)
 /* When the next frame is to be looked for. One that would take too much memory waits for news of others. */
 static int64_t due_ms(struct following *f)
 {
-	if (f->stage->state != STAGE_IS_READY || !reader_has_room(&f->reader, most_bytes(f)))
+	if (f->stage->state != STAGE_IS_READY || lease_is_private(f->stage) || !reader_has_room(&f->reader, most_bytes(f)))
 		return CO_FOREVER;
 	return is_resized(f) || display_follow_has_news(f->stage->display, &f->follower) ? f->next_ms : f->look_ms;
 }
@@ -123,6 +124,7 @@ static int64_t due_ms(struct following *f)
 static int make_frame(struct following *f, char **text, size_t *len, struct err *e)
 {
 	struct display_parts parts;
+	long epoch = f->stage->epoch;
 
 	*text = NULL;
 	f->next_ms = util_now_ms() + f->interval_ms;
@@ -133,7 +135,7 @@ static int make_frame(struct following *f, char **text, size_t *len, struct err 
 		return e->code == ERR_CANCELLED ? -1 : 0;
 	}
 	/* What it has in the middle of a resize is no picture of its query. */
-	if (parts.n > 0 && !is_resized(f))
+	if (parts.n > 0 && !is_resized(f) && epoch == f->stage->epoch)
 		*text = frame_text(f, &parts, len);
 	display_parts_finish(&parts);
 	return 0;
@@ -155,6 +157,15 @@ static void read_again(struct following *f)
 	display_follow_anew(stage->display, &f->follower, &request);
 }
 
+/* What changed in a hold is told by nothing: the picture begins anew. */
+static void pass_hold(struct following *f)
+{
+	if (f->epoch == f->stage->epoch)
+		return;
+	f->epoch = f->stage->epoch;
+	display_follow_anew(f->stage->display, &f->follower, NULL);
+}
+
 static int send_frame(struct following *f, struct err *e)
 {
 	auto_free char *text = NULL;
@@ -169,6 +180,7 @@ static int send_frame(struct following *f, struct err *e)
 	read_again(f);
 	if (f->is_off)
 		return 0;
+	pass_hold(f);
 	held = most_bytes(f);
 	reader_hold(&f->reader, held);
 	rc = make_frame(f, &text, &len, e);
@@ -208,7 +220,7 @@ static int run(struct following *f, struct err *e)
 
 void stream_call(struct stage *stage, struct call *call)
 {
-	struct following f = {.stage = stage, .space = stage->space, .resized = stage->display ? display_resized(stage->display) : 0};
+	struct following f = {.stage = stage, .epoch = stage->epoch, .space = stage->space, .resized = stage->display ? display_resized(stage->display) : 0};
 	struct display_request request;
 	struct err e;
 	int rc;

@@ -37,6 +37,7 @@ static const struct {
 	{"apps/kill", "desk/jail/apps/cgroup.kill", O_WRONLY},
 	{"agent/freeze", "desk/jail/agent/cgroup.freeze", O_WRONLY},
 	{"agent/kill", "desk/jail/agent/cgroup.kill", O_WRONLY},
+	{"agent/events", "desk/jail/agent/cgroup.events", O_RDONLY},
 };
 
 static const char *const LEAVES[INIT_N_GROUPS] = {

@@ -141,8 +141,8 @@ enum stage_label_kind {
 	STAGE_SESSION_JSON, /* session.json, write-only, O_APPEND */
 	STAGE_PROC,         /* root of a read-only proc of the session's pid namespace (directory descriptor) */
 	STAGE_SWITCH,       /* a directory-less switch file, open for writing; `name` is jail/freeze (all of the app jail), apps/freeze,
-	                       apps/kill, agent/freeze or agent/kill; and jail/events, open for reading, which says whether the jail
-	                       stands still; none without ISOLATION_FREEZE */
+	                       apps/kill, agent/freeze or agent/kill; and jail/events and agent/events, open for reading, which say
+	                       whether these stand still; none without ISOLATION_FREEZE */
 	STAGE_PICTURES,     /* the file of its pictures, write-only, O_APPEND */
 	STAGE_START,        /* no descriptor: all is handed over; cookie and sizes are filled in */
 };

@@ -14,7 +14,7 @@ import time
 import pytest
 
 import contract
-from api import Api
+from api import Api, Refused
 
 TREE = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("GLOVEBOX_BUILD", TREE / "build"))
@@ -211,8 +211,11 @@ def pytest_runtest_makereport(item, call):
 def show(session, folder):
     """Leaves a picture of a session whose test failed, and says where."""
     picture = folder / f"{session.id}.png"
-    session.shot().save(picture)
-    print(f"session {session.id} looked like this: {picture}\n{session.windows()}")
+    try:
+        session.shot().save(picture)
+        print(f"session {session.id} looked like this: {picture}\n{session.windows()}")
+    except Refused as refused:
+        print(f"session {session.id} cannot be looked at: {refused}")
 
 
 @pytest.fixture

@@ -15,12 +15,12 @@ from raw import Wire, ask, assert_problem, head, post
 CONTRACT = {
     "nobody in particular": "public: GET / · GET /console/{path} · GET /livez · GET /readyz · POST /v1/console",
     "agent viewer controller owner operator":
-        "GET /openapi.json · GET /v1 · GET /v1/actions · GET /v1/sessions · GET /v1/sessions/{id} · GET /v1/sessions/{id}/events",
+        "GET /openapi.json · GET /v1 · GET /v1/actions · GET /v1/sessions · GET /v1/sessions/{id} · GET /v1/sessions/{id}/events · GET /v1/sessions/{id}/lease",
     "agent owner operator":
         "POST /v1/sessions/{id}/act · POST /v1/sessions/{id}/computer · POST /v1/sessions/{id}/cancel · GET /v1/sessions/{id}/screenshot · GET /v1/sessions/{id}/stream · "
         "POST /mcp · DELETE /mcp",
     "viewer controller owner operator": "GET /v1/sessions/{id}/thumbnail",
-    "agent controller owner operator": "DELETE /v1/sessions/{id}",
+    "agent controller owner operator": "DELETE /v1/sessions/{id} · POST /v1/sessions/{id}/lease",
     "controller owner operator":
         "POST /v1/sessions/{id}/pause · POST /v1/sessions/{id}/resume · GET /v1/sessions/{id}/journal · GET /v1/sessions/{id}/recording",
     "owner operator":

@@ -18,6 +18,18 @@ def test_errors():
     check_table("errors", ["code", "status", "fix", "meaning"], [(f"`{code}`", status, fix, title) for code, status, fix, title in rows])
 
 
+def test_lease():
+    header = (TREE / "session/stage/lease_rows.h").read_text()
+    of_event = {name: words.strip() for name, words in re.findall(r"LEASE_(\w+), +/\* (.*?) \*/", header)}
+    of_effect = dict(re.findall(r"LEASE_(\w+) = 1 << \d+, +/\* (.*?) \*/", header))
+    rows = re.findall(r'X\((\w+), (\w+), (\w+), ([\w| ]+), "([^"]*)"\)', header)
+    assert len(rows) > 12
+    check_table("lease", ["who has them", "what happens", "who has them then", "epoch", "and"], [
+        (holder.lower(), of_event[event], to.lower(), "+ 1" if "EPOCH" in effects else "",
+         "; ".join([of_effect[effect] for effect in effects.split(" | ") if effect != "EPOCH"] + ([words] if words else [])))
+        for holder, event, to, effects, words in rows])
+
+
 def test_files_that_are_named_exist():
     """Every path of the tree in backquotes or a link is there."""
     named = re.findall(r"(?:`|\]\()((?:session|display|input|apps|sandbox|tests|images|\.ci)/[\w./-]+)", README.read_text())

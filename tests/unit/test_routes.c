@@ -49,6 +49,8 @@ static const struct {
 	{"GET", "/v1/sessions/{id}/stream", "aow"},
 	{"POST", "/v1/sessions/{id}/pause", "cow"},
 	{"POST", "/v1/sessions/{id}/resume", "cow"},
+	{"GET", "/v1/sessions/{id}/lease", "avcow"},
+	{"POST", "/v1/sessions/{id}/lease", "acow"},
 	{"POST", "/v1/sessions/{id}/tokens", "ow"},
 	{"POST", "/v1/sessions/{id}/tickets", "ow"},
 	{"GET", "/v1/sessions/{id}/tokens", "ow"},

@@ -158,6 +158,8 @@ static void test_faults(void **state)
 		{"{\"space\":{\"width\":0,\"height\":600}}", ERR_BAD_FIELD, "/space/width"},
 		{"{\"guard\":\"on\"}", ERR_BAD_FIELD, "/guard"},
 		{"{\"lease\":\"nobody\"}", ERR_BAD_FIELD, "/lease"},
+		{"{\"on_lost\":{}}", ERR_MISSING_FIELD, "/on_lost/return_after_s"},
+		{"{\"on_lost\":{\"return_after_s\":0}}", ERR_BAD_FIELD, "/on_lost/return_after_s"},
 		{"{\"apps\":\"terminal\"}", ERR_BAD_FIELD, "/apps"},
 		{"{\"apps\":[1]}", ERR_BAD_FIELD, "/apps/0"},
 		{"{\"env\":{\"A\":1}}", ERR_BAD_FIELD, "/env/A"},
@@ -197,7 +199,6 @@ static void test_what_is_not_given_is_refused(void **state)
 	} rows[] = {
 		{"{\"display\":{\"layout\":\"de\"}}", "/display/layout"},
 		{"{\"display\":{\"gl\":true}}", "/display/gl"},
-		{"{\"lease\":\"human\"}", "/lease"},
 		{"{\"filesystem\":\"readonly\"}", "/filesystem"},
 		{"{\"egress\":{\"mode\":\"open\"}}", "/egress/mode"},
 		{"{\"egress\":{\"mode\":\"allowlist\",\"allow\":[\"ok.test\"]}}", "/egress/mode"},

@@ -36,7 +36,7 @@ static int check_poke(void *home, const json_t *args, struct err *e)
 }
 
 static const struct action_row poke_rows[] = {
-	{.name = "poke", .doc = "For tests.", .form = {poke_fields, ARRAY_LEN(poke_fields), NULL}, .check = check_poke},
+	{.name = "poke", .doc = "For tests.", .form = {poke_fields, ARRAY_LEN(poke_fields), NULL}, .check = check_poke, .lease = ACTION_ACTS},
 };
 
 static const struct space native = {1920, 1080};
