@@ -112,7 +112,7 @@ const struct operation op_thumbnail = {
 	.headers = "If-None-Match",
 	.said = thumbnail_said,
 	.n_said = ARRAY_LEN(thumbnail_said),
-	.errors = OPERATION_STAGE_ERRORS,
+	.errors = OPERATION_STAGE_ERRORS OPERATION_LEASE_ERRORS,
 	.doc = "It is for people who watch, and counts as nobody's look.",
 };
 
