@@ -25,7 +25,7 @@ OPT_ubsan   := -O1 -g -fsanitize=undefined -fno-sanitize-recover -DCONFINE_SANIT
 OPT_fuzz    := -O1 -g -fsanitize=address,undefined,fuzzer-no-link -fno-sanitize-recover -fno-omit-frame-pointer -DCONFINE_SANITIZER
 
 PKGS := jansson libseccomp libmicrohttpd libpng libdeflate libturbojpeg libwebp x11 x11-xcb xtst xcb xcb-xtest xcb-shm xcb-damage \
-        xcb-xfixes xcb-randr xcb-res xcb-xkb xcb-xinput xkbcommon sqlite3 libcurl libcares gnutls libzip dbus-1
+        xcb-xfixes xcb-randr xcb-res xcb-xkb xcb-xinput xkbcommon sqlite3 libcurl libcares gnutls libzip dbus-1 libvncserver zlib
 # run, check and bench install what is missing; everything else says what it is.
 ifneq ($(filter-out run check bench check-host dist uninstall clean,$(or $(MAKECMDGOALS),all)),)
 ifeq ($(shell pkg-config --exists $(PKGS) 2>/dev/null && command -v $(CC)),)
@@ -37,7 +37,7 @@ CFLAGS  += -std=gnu17 -D_GNU_SOURCE -DGLOVEBOX_VERSION='"$(VERSION)"' -I. $(PKG_
 LDFLAGS += -pie -Wl,-z,relro,-z,now $(filter -fsanitize%,$(OPT_$(MODE)))
 
 # A program is the folders of its sources, and what it links beside the base library.
-PROGRAMS := gloveboxd glovebox-front glovebox-stage glovebox glovebox-init glovebox-display glovebox-launch glovebox-access glovebox-egress
+PROGRAMS := gloveboxd glovebox-front glovebox-stage glovebox glovebox-init glovebox-display glovebox-launch glovebox-access glovebox-egress glovebox-view
 DIRS_gloveboxd        := session/warden sandbox/jail sandbox/confine
 LIBS_gloveboxd        := libseccomp gnutls
 DIRS_glovebox-front   := session/front session/mcp session/journal sandbox/confine
@@ -55,6 +55,8 @@ DIRS_glovebox-egress  := sandbox/egress sandbox/confine
 LIBS_glovebox-egress  := jansson libseccomp libcurl libcares gnutls
 DIRS_glovebox-access  := apps/access apps/access/wire
 LIBS_glovebox-access  := dbus-1
+DIRS_glovebox-view    := display/view sandbox/confine
+LIBS_glovebox-view    := libvncserver libseccomp zlib
 STATIC := glovebox-init glovebox-display glovebox-launch glovebox-access
 LDFLAGS_STATIC = $(if $(filter -fsanitize%,$(LDFLAGS)),$(LDFLAGS),$(filter-out -pie,$(LDFLAGS)) -static-pie -Wl,--no-warnings) # sanitizers cannot be static; libdbus warns of lookups that are not made
 

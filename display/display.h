@@ -214,6 +214,27 @@ int display_follow_told(struct display *display, struct display_follower *follow
 void display_follow_anew(struct display *display, struct display_follower *follower, const struct display_request *request);
 void display_parts_finish(struct display_parts *parts);
 
+/* What has changed of all of the screen, as pixels; and the pointer, which is not drawn in. */
+struct display_copy {
+	bool (*may)(void *arg); /* set by the caller: asked when the screen is known, right before it is copied */
+	void *arg;
+	struct space native; /* the size of the screen; rows of the copy are as wide */
+	struct rect rects[LIMIT_CHANGED];
+	size_t n;            /* 0: no pixel has changed */
+	bool has_new_cursor;
+	int cursor_width, cursor_height, hot_x, hot_y; /* width 0: there is none */
+	uint32_t *cursor;    /* premultiplied 0xAARRGGBB; NULL unless there is a new one */
+	int pointer_x, pointer_y;
+};
+
+/*
+ * Makes `pixels`, the caller's memory for the largest size that the screen can have, what the screen is now, as far as it has changed since the
+ * follower's last copy; at first, and when the screen has been resized, all of it. The follower was begun with a request without fields. `out` is to
+ * be ended by display_copy_finish. ERR_FORBIDDEN when it may not be copied, and nothing was; else errors as display_picture.
+ */
+int display_copy(struct display *display, struct display_follower *follower, uint32_t *pixels, struct display_copy *out, struct err *e);
+void display_copy_finish(struct display_copy *copy);
+
 /* Rows: screenshot wait_settled resize_display. Home: struct display *. */
 extern const struct action_row display_rows[];
 extern const size_t display_n_rows;

@@ -4,7 +4,7 @@
  *
  * From the server to bytes: screen.c has the server copy what was damaged, shown.c takes it over and says where pixels differ, tiles.c and
  * blinks.c remember when and whether it only blinks. look.c is one moment of it, with the pointer of cursor.c; picture.c and kept.c make whole
- * pictures of that, follow.c parts for a stream. encode.c has the formats; png.c the fast one: filter.c, matches.c, deflate.c, huffman.c. What callers
+ * pictures of that, follow.c parts for a stream, copy.c pixels for who encodes them himself. encode.c has the formats; png.c the fast one: filter.c, matches.c, deflate.c, huffman.c. What callers
  * ask is in request.c and rows.c, what they wait for in ready.c; resize.c gives the screen another size; attend.c looks by itself while somebody decides on a picture.
  *
  * Memory: four bytes a pixel for the segment, as many for the private copy, and what is known of the tiles: 8.5 MB at 1280x800, 17 MB at 1920x1080,

@@ -156,16 +156,17 @@ int clipboard_reader(struct clipboard *clipboard, struct clipboard_one *one, str
 	return 0;
 }
 
-int clipboard_read(struct clipboard *clipboard, struct clipboard_one *one, struct selection_content **content, struct err *e)
+int clipboard_read(struct clipboard *clipboard, struct clipboard_one *one, int64_t deadline_ms, struct selection_content **content,
+                   struct err *e)
 {
 	struct selection *reader;
 	int rc;
 
-	if (clipboard_take(one, util_now_ms() + LIMIT_CLIPBOARD_MS, e) < 0)
+	if (clipboard_take(one, deadline_ms, e) < 0)
 		return -1;
 	rc = ping_clock(clipboard->ping, e) < 0 ? -1 : clipboard_reader(clipboard, one, &reader, e);
 	if (rc == 0 && reader)
-		rc = selection_read(reader, clipboard->ping->time, content, e);
+		rc = selection_read(reader, clipboard->ping->time, deadline_ms, content, e);
 	else if (rc == 0)
 		*content = NULL;
 	clipboard_give(one);

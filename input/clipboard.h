@@ -62,7 +62,8 @@ void clipboard_give(struct clipboard_one *one);
 int clipboard_reader(struct clipboard *clipboard, struct clipboard_one *one, struct selection **reader, struct err *e);
 
 /* All that the clipboard holds, for who wants to put it back: selection_read on the right connection. */
-int clipboard_read(struct clipboard *clipboard, struct clipboard_one *one, struct selection_content **content, struct err *e);
+int clipboard_read(struct clipboard *clipboard, struct clipboard_one *one, int64_t deadline_ms, struct selection_content **content,
+                   struct err *e);
 
 /* What an owner offers: for each kind the target to ask for, or 0. */
 struct clipboard_offer {

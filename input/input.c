@@ -7,11 +7,13 @@
 #include <xkbcommon/xkbcommon.h>
 
 #include "input/carry.h"
+#include "input/copied.h"
 #include "input/drag.h"
 #include "input/focus.h"
 #include "input/keyboard.h"
 #include "input/motion.h"
 #include "input/pointer.h"
+#include "input/remote.h"
 #include "input/typing.h"
 #include "session/base/limits.h"
 #include "session/base/space.h"
@@ -28,6 +30,8 @@ struct input {
 	struct drags drags;
 	struct focus focus;
 	struct carry carry;
+	struct remote remote;
+	struct copied copied;
 };
 
 int input_create(struct input **input, struct xconn *x, const struct input_ops *ops, struct err *e)
@@ -40,6 +44,8 @@ int input_create(struct input **input, struct xconn *x, const struct input_ops *
 	made->hands.x = x;
 	made->focus = (struct focus){.pointer = &made->pointer, .ping = &made->keyboard.ping, .ops = &made->ops};
 	made->pointer = (struct pointer){.x = x, .hands = &made->hands, .wm = &made->keyboard.ping.wm};
+	remote_init(&made->remote, &made->keyboard, &made->pointer);
+	copied_init(&made->copied, &made->keyboard.clipboard);
 	if (keyboard_init(&made->keyboard, x, &made->hands, e) < 0 ||
 	    drag_init(&made->drags, &made->pointer, &made->keyboard.ping, &made->ops, e) < 0) {
 		input_destroy(made);
@@ -53,6 +59,8 @@ void input_destroy(struct input *input)
 {
 	if (!input)
 		return;
+	remote_finish(&input->remote);
+	copied_finish(&input->copied);
 	carry_finish(&input->carry);
 	drag_finish(&input->drags);
 	keyboard_finish(&input->keyboard);
@@ -72,6 +80,51 @@ void input_pause_carry(struct input *input, bool paused)
 void input_release(struct input *input)
 {
 	hands_release(&input->hands);
+	remote_release(&input->remote);
+}
+
+int input_remote_key(struct input *input, uint32_t keysym, bool down, struct err *e)
+{
+	return remote_key(&input->remote, keysym, down, e);
+}
+
+int input_remote_pointer(struct input *input, uint32_t buttons, int x_px, int y_px, bool on_screen, struct err *e)
+{
+	return remote_pointer(&input->remote, buttons, x_px, y_px, on_screen, e);
+}
+
+void input_remote_release(struct input *input)
+{
+	remote_release(&input->remote);
+}
+
+int input_remote_copy(struct input *input, const char *text, size_t len, struct err *e)
+{
+	return copied_put(&input->copied, text, len, e);
+}
+
+int input_remote_wait(struct input *input, struct err *e)
+{
+	return co_wait_event(&input->keyboard.clipboard.one[CLIPBOARD_MAIN].told, CO_FOREVER, e);
+}
+
+int input_remote_read(struct input *input, char **text, size_t *len, struct err *e)
+{
+	return copied_get(&input->copied, text, len, e);
+}
+
+int input_hold_begin(struct input *input, struct err *e)
+{
+	return copied_begin(&input->copied, e);
+}
+
+int input_hold_end(struct input *input, struct err *e)
+{
+	int rc;
+
+	remote_release(&input->remote);
+	rc = remote_restore(&input->remote, e);
+	return copied_end(&input->copied, rc == 0 ? e : NULL) < 0 ? -1 : rc;
 }
 
 bool input_holds_button(const struct input *input)

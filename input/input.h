@@ -36,9 +36,29 @@ void input_pause_carry(struct input *input, bool paused);
 int input_create(struct input **input, struct xconn *x, const struct input_ops *ops, struct err *e);
 void input_destroy(struct input *input);
 
-/* Releases every key and button that rows have pressed and not released. Sends and flushes, waits for nothing: can be called
+/* Releases every key and button that rows have pressed and not released, and all that a person holds. Sends and flushes, waits for nothing: can be called
  * anywhere, also when X does not answer. */
 void input_release(struct input *input);
+
+/*
+ * A person who is elsewhere has the hands (remote.h): keys as keysyms, the pointer in native pixels unless it is not on the screen, with a bit per
+ * button, 1 << 0 the first. input_remote_release lets go of it all, as input_release does too: it sends and waits for nothing. The others must run in
+ * a coroutine; errors as xconn_reply.
+ */
+int input_remote_key(struct input *input, uint32_t keysym, bool down, struct err *e);
+int input_remote_pointer(struct input *input, uint32_t buttons, int x_px, int y_px, bool on_screen, struct err *e);
+void input_remote_release(struct input *input);
+
+/* A text that the person has copied there; and what has been copied here: input_remote_wait returns when it is another, *text is malloced and to be wiped,
+ * or NULL when there is none or the person put it there. */
+int input_remote_copy(struct input *input, const char *text, size_t len, struct err *e);
+int input_remote_wait(struct input *input, struct err *e);
+int input_remote_read(struct input *input, char **text, size_t *len, struct err *e);
+
+/* A person gets the hands, and has given them back: between the two the clipboards, the locks and the key map are the person's, and afterwards what
+ * they were, or empty. Twice is once. */
+int input_hold_begin(struct input *input, struct err *e);
+int input_hold_end(struct input *input, struct err *e);
 
 /* Waits as the rows of the keyboard do before their first key, until what has the focus takes keys; the next of them finds that done. Must run in a
  * coroutine. Errors of the rows. */

@@ -62,7 +62,7 @@ int paste_begin(struct pasting *pasting, struct keyboard *keyboard, struct err *
 		pasting->before->refs++;
 		return 0;
 	}
-	if (clipboard_read(&keyboard->clipboard, one, &pasting->before, e) < 0)
+	if (clipboard_read(&keyboard->clipboard, one, util_now_ms() + LIMIT_SELECTION_MS, &pasting->before, e) < 0)
 		return -1;
 	if (pasting->before && pasting->before->n_left_out > 0)
 		pasting->note = pasting->before->n > 0 ? "the clipboard was used; not all formats of what it held could be kept"

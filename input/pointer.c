@@ -19,6 +19,12 @@ int pointer_confirm(struct pointer *pointer, struct err *e)
 	return 0;
 }
 
+void pointer_ask(struct pointer *pointer)
+{
+	wm_ask(pointer->wm);
+	pointer->heard_ms = util_now_ms() + LIMIT_WM_MS;
+}
+
 int pointer_position(struct pointer *pointer, struct pointer_point *at, struct err *e)
 {
 	auto_free xcb_query_pointer_reply_t *reply = NULL;
@@ -85,8 +91,7 @@ static void note_press(struct pointer *pointer, unsigned int button, struct poin
 static void press(struct pointer *pointer, unsigned int button)
 {
 	hands_button(pointer->hands, button, true);
-	wm_ask(pointer->wm);
-	pointer->heard_ms = util_now_ms() + LIMIT_WM_MS;
+	pointer_ask(pointer);
 }
 
 /* Waits until the display has taken a press, whose time counts from then on. */

@@ -45,6 +45,9 @@ struct pointer_point {
 /* Returns when the window manager has let every press so far go on, or LIMIT_WM_MS after the last one. Keys come after this. */
 int pointer_confirm(struct pointer *pointer, struct err *e);
 
+/* Says that a press was sent by another way: pointer_confirm waits for the window manager's word on it. Sends nothing by itself. */
+void pointer_ask(struct pointer *pointer);
+
 /* Where the pointer is. */
 int pointer_position(struct pointer *pointer, struct pointer_point *at, struct err *e);
 

@@ -73,9 +73,13 @@ void selection_drop(struct selection_content *content)
 {
 	if (!content || --content->refs > 0)
 		return;
+	/* It may have been a person's password. */
 	for (size_t i = 0; i < content->n; i++)
-		if (!content->formats[i].borrowed)
+		if (!content->formats[i].borrowed) {
+			if (content->formats[i].data)
+				explicit_bzero(content->formats[i].data, content->formats[i].len);
 			free(content->formats[i].data);
+		}
 	free(content);
 }
 

@@ -101,10 +101,10 @@ int selection_convert(struct selection *selection, xcb_atom_t target, xcb_timest
 void selection_desert(struct selection *selection);
 
 /*
- * Stores in *content all that the owner offers, as far as it comes within LIMIT_SELECTION_MS and LIMIT_SELECTION_BYTES; n_left_out
+ * Stores in *content all that the owner offers, as far as it comes until the deadline and within LIMIT_SELECTION_BYTES; n_left_out
  * counts the rest. NULL when nobody owns the selection. `time` is the server's, now. The caller's reference. Errors as xconn_reply.
  */
-int selection_read(struct selection *selection, xcb_timestamp_t time, struct selection_content **content, struct err *e);
+int selection_read(struct selection *selection, xcb_timestamp_t time, int64_t deadline_ms, struct selection_content **content, struct err *e);
 
 /*
  * Owns the selection with this content, of which it takes its own reference; NULL gives the selection up. Of contents that were replaced, those

@@ -177,11 +177,10 @@ int selection_owner(struct selection *selection, xcb_window_t *owner, struct err
 	return 0;
 }
 
-int selection_read(struct selection *selection, xcb_timestamp_t time, struct selection_content **content, struct err *e)
+int selection_read(struct selection *selection, xcb_timestamp_t time, int64_t deadline_ms, struct selection_content **content, struct err *e)
 {
 	struct selection_format targets = {0};
 	struct selection_content *made;
-	int64_t deadline_ms = util_now_ms() + LIMIT_SELECTION_MS;
 	xcb_window_t owner;
 	int rc;
 

@@ -19,7 +19,10 @@
 #define STAGE_MEMORY (1536 * MIB) /* a WebP of 4096x4096 pixels without loss takes 800 of it, beside frames that are sent */
 #define FRONT_MEMORY (768 * MIB)
 #define EGRESS_MEMORY (256 * MIB)
+#define VIEWS_MEMORY (1024 * MIB)
 #define STAGE_PIDS 32
+#define VIEWS_PIDS 64
+#define VIEWS_CPUS 2 /* for all who watch a session: what one asks for again and again is encoded again */
 #define DISPLAY_PIDS 64
 #define CPU_PERIOD_US 100000ULL
 
@@ -36,6 +39,7 @@ static const struct group {
 } GROUPS[] = {
 	{"", false, true},
 	{"/stage", false, false},
+	{"/views", false, false},
 	{"/desk", false, true},
 	{"/desk/display", false, false},
 	{"/desk/jail", false, false},
@@ -48,13 +52,16 @@ enum amount {
 	JAIL_MEMORY,
 	DISPLAY_MEMORY,
 	STAGE_MEMORY_BYTES,
+	VIEWS_MEMORY_BYTES,
 	FRONT_MEMORY_BYTES,
 	EGRESS_MEMORY_BYTES,
 	JAIL_PIDS,
 	DISPLAY_PIDS_MAX,
 	STAGE_PIDS_MAX,
+	VIEWS_PIDS_MAX,
 	CPU_PERIOD,
 	CPU_QUOTA,
+	VIEWS_CPU_QUOTA,
 	NOTHING
 };
 
@@ -72,9 +79,14 @@ static const struct limit {
 	{1, CONTROLLER_MEMORY, "/desk/display", "memory.memsw.limit_in_bytes", DISPLAY_MEMORY, CGROUP_SWAP_OFF},
 	{1, CONTROLLER_MEMORY, "/stage", "memory.limit_in_bytes", STAGE_MEMORY_BYTES, CGROUP_MEMORY},
 	{1, CONTROLLER_MEMORY, "/stage", "memory.memsw.limit_in_bytes", STAGE_MEMORY_BYTES, CGROUP_SWAP_OFF},
+	{1, CONTROLLER_MEMORY, "/views", "memory.limit_in_bytes", VIEWS_MEMORY_BYTES, CGROUP_MEMORY},
+	{1, CONTROLLER_MEMORY, "/views", "memory.memsw.limit_in_bytes", VIEWS_MEMORY_BYTES, CGROUP_SWAP_OFF},
 	{1, CONTROLLER_PIDS, "/desk/jail", "pids.max", JAIL_PIDS, CGROUP_PIDS},
 	{1, CONTROLLER_PIDS, "/desk/display", "pids.max", DISPLAY_PIDS_MAX, CGROUP_PIDS},
 	{1, CONTROLLER_PIDS, "/stage", "pids.max", STAGE_PIDS_MAX, CGROUP_PIDS},
+	{1, CONTROLLER_PIDS, "/views", "pids.max", VIEWS_PIDS_MAX, CGROUP_PIDS},
+	{1, CONTROLLER_CPU, "/views", "cpu.cfs_period_us", CPU_PERIOD, CGROUP_CPU},
+	{1, CONTROLLER_CPU, "/views", "cpu.cfs_quota_us", VIEWS_CPU_QUOTA, CGROUP_CPU},
 	{1, CONTROLLER_CPU, "/desk", "cpu.cfs_period_us", CPU_PERIOD, CGROUP_CPU},
 	{1, CONTROLLER_CPU, "/desk", "cpu.cfs_quota_us", CPU_QUOTA, CGROUP_CPU},
 	{2, CONTROLLER_MEMORY, "/desk/jail", "memory.max", JAIL_MEMORY, CGROUP_MEMORY},
@@ -83,9 +95,13 @@ static const struct limit {
 	{2, CONTROLLER_MEMORY, "/desk/display", "memory.swap.max", NOTHING, CGROUP_SWAP_OFF},
 	{2, CONTROLLER_MEMORY, "/stage", "memory.max", STAGE_MEMORY_BYTES, CGROUP_MEMORY},
 	{2, CONTROLLER_MEMORY, "/stage", "memory.swap.max", NOTHING, CGROUP_SWAP_OFF},
+	{2, CONTROLLER_MEMORY, "/views", "memory.max", VIEWS_MEMORY_BYTES, CGROUP_MEMORY},
+	{2, CONTROLLER_MEMORY, "/views", "memory.swap.max", NOTHING, CGROUP_SWAP_OFF},
 	{2, CONTROLLER_PIDS, "/desk/jail", "pids.max", JAIL_PIDS, CGROUP_PIDS},
 	{2, CONTROLLER_PIDS, "/desk/display", "pids.max", DISPLAY_PIDS_MAX, CGROUP_PIDS},
 	{2, CONTROLLER_PIDS, "/stage", "pids.max", STAGE_PIDS_MAX, CGROUP_PIDS},
+	{2, CONTROLLER_PIDS, "/views", "pids.max", VIEWS_PIDS_MAX, CGROUP_PIDS},
+	{2, CONTROLLER_CPU, "/views", "cpu.max", VIEWS_CPU_QUOTA, CGROUP_CPU},
 	{2, CONTROLLER_CPU, "/desk", "cpu.max", CPU_QUOTA, CGROUP_CPU}, /* the period is 100 ms unless said */
 };
 
@@ -138,6 +154,12 @@ static uint64_t amount_of(enum amount amount, const struct cgroup_limits *limits
 		return DISPLAY_PIDS;
 	case STAGE_PIDS_MAX:
 		return STAGE_PIDS;
+	case VIEWS_MEMORY_BYTES:
+		return VIEWS_MEMORY;
+	case VIEWS_PIDS_MAX:
+		return VIEWS_PIDS;
+	case VIEWS_CPU_QUOTA:
+		return VIEWS_CPUS * CPU_PERIOD_US;
 	case CPU_PERIOD:
 		return CPU_PERIOD_US;
 	case CPU_QUOTA:
@@ -310,7 +332,7 @@ static bool read_meter(const struct hierarchy *h, const struct meter *meter, con
 
 void cgroup_read_usage(const struct cgroups *cgroups, const char *session, struct cgroup_usage *usage)
 {
-	static const char *const LEAVES[] = {"stage", "desk/display", "desk/jail"};
+	static const char *const LEAVES[] = {"stage", "views", "desk/display", "desk/jail"};
 	char paths[ARRAY_LEN(LEAVES)][64];
 	const char *groups[ARRAY_LEN(LEAVES)] = {"front"};
 	size_t n = session ? ARRAY_LEN(LEAVES) : 1;

@@ -7,6 +7,7 @@
  *   front                    the front: memory
  *   egress                   what delivers webhooks: memory
  *   SESSION/stage            the stage, so that a busy jail cannot starve it
+ *   SESSION/views            the views of those who watch: memory, pids, CPU
  *   SESSION/desk             CPU
  *   SESSION/desk/display     memory, pids
  *   SESSION/desk/jail        memory, pids; the app jail

@@ -53,6 +53,7 @@
 	X(ERR_LEASE_HELD, "lease_held", 423, "human", "A person holds the controls, or is waited for")                         \
 	X(ERR_BUSY, "busy", 429, "later", "Too many calls are waiting")                                                        \
 	X(ERR_LIMIT, "limit_reached", 429, "later", "A limit of the server is reached")                                        \
+	X(ERR_VIEWER_LIMIT, "viewer_limit", 429, "later", "As many watch this session as may")                                  \
 	X(ERR_QUOTA, "quota_exceeded", 429, "caller", "The quota of this key is used up")                                      \
 	X(ERR_INTERNAL, "internal", 500, "operator", "The server failed")                                                      \
 	X(ERR_SESSION_FAILED, "session_failed", 502, "later", "The session could not be started or has failed")                \

@@ -43,6 +43,10 @@
 #define LIMIT_EVENT_BYTES 8192                /* data of one, beyond which its action is named alone */
 #define LIMIT_EVENT_HEARTBEAT_MS 15000        /* without an event, a comment */
 #define LIMIT_LAST_EVENT_MS 500               /* for readers to take the last one, before the processes of the session are killed */
+#define LIMIT_VIEWERS 16                      /* who watch one session by RFB, at once */
+#define LIMIT_VIEWER_MS 40000                 /* a number that was given to one who does not come */
+#define LIMIT_VIEW_EVERY_MS 20                /* what changes on the screen is published to a viewer no more often */
+#define LIMIT_CUT_BYTES (256 * 1024)          /* text of a clipboard between a viewer and its session */
 #define LIMIT_STREAMS 16                      /* readers of streams of one session */
 #define LIMIT_STREAMS_IN_ALL 512              /* and of all sessions: other requests need connections, too */
 #define LIMIT_STREAM_QUEUED_BYTES (64 * 1024) /* that one of them has not taken, in the stage and again in the front; beyond it nothing more is sent to it */

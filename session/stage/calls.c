@@ -139,6 +139,10 @@ const struct call_row calls_rows[] = {
 	{"events", ANYBODY, CALL_BARE, false, handle_events},
 	{"stream", HANDS, CALL_HANDS, true, stream_call},
 	{"cancel", HANDS, CALL_HANDS, false, handle_cancel},
+	{"viewer", ROLE_SERVER, CALL_FREE, false, viewers_call_give},
+	{"viewers", ROLE_SERVER, CALL_FREE, false, viewers_call_list},
+	{"viewer_silent", ROLE_SERVER, CALL_FREE, false, viewers_call_silent},
+	{"viewer_end", ROLE_SERVER, CALL_FREE, false, viewers_call_end},
 	{"pause", WATCH, CALL_FREE, false, handle_pause},
 	{"resume", WATCH, CALL_FREE, false, handle_resume},
 };

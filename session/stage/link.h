@@ -31,6 +31,10 @@
  *   warn        {"ends_in_s":N}  the session ends then: a person who holds the controls is told; only role server; {}
  *   end         {"reason":TEXT} or –   releases what is held, closes the journal with the reason; only role server; as head
  *   head        –   where the journal's chain is; only role server; {"seq","hash"}
+ *   viewer      {"token":ID,"role":NAME}: a number for one who is to watch by RFB; only role server; {"viewer":N}; expires when the warden brings no view for it
+ *   viewers     –   who watch; only role server; {"viewers":[{"viewer":N,"token","role","controls":BOOL,"since_ms"}]}
+ *   viewer_silent {"viewer":N}: what it holds is let go; only role server; {}
+ *   viewer_end  {"viewer":N}: it watches no more; only role server; {}
  *   revoke      –   query: token, its id; what runs under its keys is cancelled; only role server; {}
  * A refusal is a REPLY with a 4xx or 5xx status and an application/problem+json body.
  */

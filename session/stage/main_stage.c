@@ -20,18 +20,21 @@ struct program {
 	struct stage *stage;
 };
 
-/* Nothing but its end comes on the channel from here on; what comes all the same is closed. */
+/* Views of those who watch come on the channel from here on, and its end; what else comes all the same is closed. */
 static void on_warden(void *arg, uint32_t events)
 {
 	struct program *program = arg;
 	struct stage_label label;
 	size_t n_fds = 0;
-	int fds[1];
+	int fds[N_VIEWER_ENDS];
 	ssize_t n = ipc_recv(CHILD_WARDEN, &label, sizeof(label), fds, ARRAY_LEN(fds), &n_fds, NULL);
 
 	(void)events;
-	for (size_t i = 0; n > 0 && i < n_fds; i++)
-		util_close_fd(&fds[i]);
+	if (n == (ssize_t)sizeof(label) && label.kind == STAGE_VIEWER && n_fds == N_VIEWER_ENDS)
+		viewers_add(program->stage, &label, fds);
+	else
+		for (size_t i = 0; n > 0 && i < n_fds; i++)
+			util_close_fd(&fds[i]);
 	if (n > 0 || (n < 0 && (errno == EAGAIN || errno == EMSGSIZE)))
 		return;
 	stage_end(program->stage, "the server ended");

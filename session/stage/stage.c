@@ -403,6 +403,7 @@ void stage_end(struct stage *stage, const char *reason)
 	stage->finished = true;
 	(void)snprintf(stage->end_reason, sizeof(stage->end_reason), "%s", reason);
 	stage_stop(stage);
+	viewers_end(stage);
 	if (stage->input)
 		input_release(stage->input);
 	note(stage, "end", json_pack("{s:s}", "reason", reason));

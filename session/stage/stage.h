@@ -25,6 +25,7 @@
 #include "session/stage/rows.h"
 #include "session/stage/turns.h"
 #include "session/stage/typed.h"
+#include "session/stage/viewers.h"
 
 enum stage_state { STAGE_IS_STARTING, STAGE_IS_READY, STAGE_IS_PAUSED, STAGE_IS_ENDED, STAGE_IS_FAILED };
 
@@ -77,6 +78,7 @@ struct stage {
 	struct records *records; /* of keys */
 	struct readers readers;  /* of streams */
 	struct events *events;
+	struct viewers viewers;  /* who watch by RFB */
 };
 
 /* Takes the ends. */

@@ -25,6 +25,12 @@
 #define STOP_MS 2000
 #define QUEUE_MAX 4096       /* events; a front that leaves so many unread is stuck */
 
+/* An event that its socket has not taken yet. */
+struct queued {
+	struct warden_event event;
+	int fd; /* that goes with it; -1: none */
+};
+
 struct front {
 	struct warden *warden;
 	const struct front_ops *ops;
@@ -32,7 +38,7 @@ struct front {
 	int sock;
 	struct loop_source *source;
 	struct loop_timer *timer; /* restart, or the end of patience */
-	struct warden_event *queue;
+	struct queued *queue;
 	size_t n_queued;
 	int64_t restart_ms; /* when the restarts so far, one each RESTART_EVERY_MS, would be over */
 	bool served, stopping;
@@ -45,9 +51,19 @@ static void close_socket(struct front *front)
 	loop_remove(front->source);
 	front->source = NULL;
 	util_close_fd(&front->sock);
+	for (size_t i = 0; i < front->n_queued; i++)
+		util_close_fd(&front->queue[i].fd);
 	free(front->queue);
 	front->queue = NULL;
 	front->n_queued = 0;
+}
+
+static bool send_queued(int sock, struct queued *queued)
+{
+	if (ipc_send(sock, &queued->event, sizeof(queued->event), &queued->fd, queued->fd >= 0, NULL) < 0)
+		return false;
+	util_close_fd(&queued->fd);
+	return true;
 }
 
 /* Sends what waits, as far as the socket takes it. */
@@ -55,7 +71,7 @@ static void flush(struct front *front)
 {
 	size_t sent = 0;
 
-	while (sent < front->n_queued && ipc_send(front->sock, &front->queue[sent], sizeof(front->queue[sent]), NULL, 0, NULL) == 0)
+	while (sent < front->n_queued && send_queued(front->sock, &front->queue[sent]))
 		sent++;
 	front->n_queued -= sent;
 	memmove(front->queue, front->queue + sent, front->n_queued * sizeof(*front->queue));
@@ -64,16 +80,26 @@ static void flush(struct front *front)
 
 void front_send(struct front *front, const struct warden_event *event)
 {
-	if (!front->source)
+	int none = -1;
+
+	front_send_with(front, event, &none);
+}
+
+void front_send_with(struct front *front, const struct warden_event *event, int *fd)
+{
+	if (!front->source) {
+		util_close_fd(fd);
 		return;
+	}
 	if (front->n_queued == QUEUE_MAX) {
 		log_error("the front reads nothing any more: it is ended");
 		child_kill(front->child);
 		close_socket(front);
+		util_close_fd(fd);
 		return;
 	}
-	front->queue = util_realloc(front->queue, (front->n_queued + 1) * sizeof(*event));
-	front->queue[front->n_queued++] = *event;
+	front->queue = util_realloc(front->queue, (front->n_queued + 1) * sizeof(*front->queue));
+	front->queue[front->n_queued++] = (struct queued){*event, steal_fd(fd)};
 	flush(front);
 }
 

@@ -23,6 +23,8 @@ void front_destroy(struct front *front);
 
 /* Sends an event; in order, never blocking. Nothing while no front is there: a new one asks for nothing that is past. */
 void front_send(struct front *front, const struct warden_event *event);
+/* The same with a descriptor, which is the front's from now on: it is closed here also when there is none. */
+void front_send_with(struct front *front, const struct warden_event *event, int *fd);
 
 /* Opens certificate and key again, and hands them over. */
 void front_renew(struct front *front);

@@ -139,6 +139,8 @@ static void on_request(struct warden *warden, const struct warden_request *reque
 		session_drop_journal(warden, request);
 	else if (request->op == WARDEN_USAGE)
 		usage_answer(warden, request);
+	else if (request->op == WARDEN_ADD_VIEWER)
+		session_add_viewer(warden, request);
 	else
 		session_end(warden, request->session);
 }

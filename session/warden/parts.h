@@ -41,6 +41,8 @@ struct session {
 	struct err why;                /* code set: why it failed while starting */
 	char how[96];                  /* a line on its end */
 	bool has_x11, has_run, has_journal, has_groups;
+	struct view *views;            /* views.c */
+	void (*view_gone)(struct session *session);
 };
 
 /* Each starts one part, in this order. */

@@ -11,7 +11,8 @@
 #include "session/base/util.h"
 
 static const char *const PROGRAM_FILES[N_PROGRAMS] = {[PROGRAM_FRONT] = "glovebox-front", [PROGRAM_STAGE] = "glovebox-stage",
-                                                      [PROGRAM_INIT] = "glovebox-init", [PROGRAM_DISPLAY] = "glovebox-display", [PROGRAM_EGRESS] = "glovebox-egress"};
+                                                      [PROGRAM_INIT] = "glovebox-init", [PROGRAM_DISPLAY] = "glovebox-display",
+                                                      [PROGRAM_VIEW] = "glovebox-view", [PROGRAM_EGRESS] = "glovebox-egress"};
 static const struct confine_table *const FILTER_TABLES[N_FILTERS] = {[FILTER_APP] = &confine_app, [FILTER_APP_DENY] = &confine_app_deny,
                                                                      [FILTER_XVFB] = &confine_xvfb, [FILTER_WM] = &confine_wm};
 

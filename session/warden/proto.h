@@ -3,7 +3,7 @@
  * What the warden says and hears: fixed-size records on SOCK_SEQPACKET, no JSON, nothing of variable length.
  *
  * front → warden: struct warden_request; warden → front: struct warden_event. The warden checks each field as if it were
- * hostile. warden → stage: struct stage_label with one descriptor each, on a socket whose reading side the warden has shut.
+ * hostile. warden → stage: struct stage_label with its descriptors, on a socket whose reading side the warden has shut.
  * Strings are NUL-terminated and padded with NUL.
  */
 #ifndef WARDEN_PROTO_H
@@ -48,6 +48,8 @@ enum warden_op {
 	WARDEN_DROP_JOURNAL, /* front → warden: the session has ended, and its journal is to go; answered by DONE or REFUSED */
 	WARDEN_DONE,
 	WARDEN_REFUSED,   /* any request but CREATE that broke a rule: nothing happened */
+	WARDEN_ADD_VIEWER,   /* front → warden: somebody watches; answered by VIEWER_ADDED or REFUSED */
+	WARDEN_VIEWER_ADDED, /* with one descriptor: a stream of the viewer's RFB. Its end is the end of the viewer, whoever closes it */
 };
 
 /* Why a session ended (warden_event.reason). */
@@ -70,11 +72,21 @@ struct warden_create {
 	uint32_t ttl_s;                       /* its life; the warden ends it LIMIT_END_MS later, if the front has not */
 };
 
+/* RFB has it so: DES takes 8 characters. */
+#define VIEWER_PASSWORD_SIZE 9
+
+struct warden_viewer {
+	uint32_t number;   /* that the stage gave (call `viewer`); 0 is refused */
+	uint32_t controls; /* 1: it may ask the stage for input; 0: it has no way to */
+	char password[VIEWER_PASSWORD_SIZE]; /* printable ASCII; "": none is asked for */
+};
+
 struct warden_request {
 	uint32_t op;
 	uint32_t tag; /* comes back in the answer */
 	char session[SESSION_ID_SIZE];
 	struct warden_create create; /* WARDEN_CREATE, and its ttl_s for WARDEN_SET_TTL */
+	struct warden_viewer viewer; /* WARDEN_ADD_VIEWER; else zero */
 };
 
 /* What the host could give (warden_event.isolation): one bit per layer or limit that is in force. */
@@ -134,7 +146,7 @@ struct warden_hello {
 	uint8_t code_sha256[32]; /* the one-use code of the console printed at start; zero if none */
 };
 
-/* Labels of what the warden hands to a stage. Each comes with exactly one descriptor but START. */
+/* Labels of what the warden hands to a stage. Each comes with exactly one descriptor but START and VIEWER. */
 enum stage_label_kind {
 	STAGE_INIT = 1,     /* SOCK_SEQPACKET to pid 1 of the app jail (apps/init/proto.h) */
 	STAGE_JOURNAL,      /* journal.jsonl, write-only, O_APPEND */
@@ -145,6 +157,15 @@ enum stage_label_kind {
 	                       whether these stand still; none without ISOLATION_FREEZE */
 	STAGE_PICTURES,     /* the file of its pictures, write-only, O_APPEND */
 	STAGE_START,        /* no descriptor: all is handed over; cookie and sizes are filled in */
+	STAGE_VIEWER,       /* after START, whenever somebody watches: `viewer` and `controls`, and the descriptors of enum viewer_end */
+};
+
+/* What comes with STAGE_VIEWER (display/view/proto.h says what goes over them). */
+enum viewer_end {
+	VIEWER_SOCKET, /* SOCK_SEQPACKET to the view; of one without controls the direction to the stage is shut */
+	VIEWER_PIXELS, /* its segment, to write */
+	VIEWER_TAKEN,  /* an eventfd: the view has taken what was published last */
+	N_VIEWER_ENDS,
 };
 
 struct stage_label {
@@ -155,6 +176,7 @@ struct stage_label {
 	uint16_t width_px, height_px;
 	int32_t apps_pid;                  /* pid of the app jail's init in the session's pid namespace */
 	uint32_t trusted;                  /* the gid of the host that trusted apps have */
+	uint32_t viewer, controls;         /* as in struct warden_viewer */
 };
 
 #endif

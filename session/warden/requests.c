@@ -10,6 +10,7 @@
 #define HEX "0123456789abcdef"
 #define ID_CHARS "abcdefghijklmnopqrstuvwxyz234567"
 #define NAME_CHARS "abcdefghijklmnopqrstuvwxyz0123456789-"
+#define PRINTABLE " !\"#$%&'()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[\\]^_`abcdefghijklmnopqrstuvwxyz{|}~"
 
 /* True if a field is a NUL-terminated text of these characters and NUL from there to its end. */
 static bool is_text(const char *field, size_t size, const char *chars)
@@ -85,9 +86,26 @@ static int check_ttl(const struct warden_create *create, const struct ceilings *
 	return check_number(&number, e);
 }
 
+static int check_viewer(const struct warden_request *request, struct err *e)
+{
+	const struct warden_viewer *viewer = &request->viewer;
+	size_t len = strnlen(viewer->password, sizeof(viewer->password));
+
+	if (request->op != WARDEN_ADD_VIEWER) {
+		const struct warden_viewer none = {.number = 0};
+
+		return memcmp(viewer, &none, sizeof(none)) == 0 ? 0 : err_set(e, ERR_BAD_REQUEST, NULL, "this is of no viewer");
+	}
+	if (viewer->number == 0 || viewer->controls > 1)
+		return err_set(e, ERR_BAD_REQUEST, NULL, "a viewer has a number, and controls or not");
+	if (!is_text(viewer->password, sizeof(viewer->password), PRINTABLE) || (len > 0 && len != VIEWER_PASSWORD_SIZE - 1))
+		return err_set(e, ERR_BAD_FIELD, "/password", "the password of a viewer has 8 printable characters of ASCII");
+	return 0;
+}
+
 static bool is_request(uint32_t op)
 {
-	static const uint32_t ops[] = {WARDEN_CREATE, WARDEN_SEAL, WARDEN_END, WARDEN_SET_TTL, WARDEN_DROP_JOURNAL};
+	static const uint32_t ops[] = {WARDEN_CREATE, WARDEN_SEAL, WARDEN_END, WARDEN_SET_TTL, WARDEN_DROP_JOURNAL, WARDEN_ADD_VIEWER};
 
 	for (size_t i = 0; i < ARRAY_LEN(ops); i++)
 		if (ops[i] == op)
@@ -107,6 +125,8 @@ int requests_check(const struct warden_request *request, size_t len, const struc
 		return err_set(e, ERR_BAD_REQUEST, NULL, "no request has the number %u", request->op);
 	if (!is_text(request->session, sizeof(request->session), ID_CHARS) || !requests_id_valid(request->session))
 		return err_set(e, ERR_BAD_REQUEST, NULL, "the session's id is malformed");
+	if (check_viewer(request, e) < 0)
+		return -1;
 	if (request->op == WARDEN_CREATE)
 		return check_create(&request->create, ceilings, e);
 	return request->op == WARDEN_SET_TTL ? check_ttl(&request->create, ceilings, e) : 0;

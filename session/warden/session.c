@@ -15,6 +15,7 @@
 #include "session/base/util.h"
 #include "session/warden/front.h"
 #include "session/warden/parts.h"
+#include "session/warden/views.h"
 
 #define MIB (1024 * 1024ULL)
 #define DISPLAY_MEMORY (1024 * MIB) /* above the address space that Xvfb may have */
@@ -119,6 +120,8 @@ static void try_finish(struct session *session)
 	for (int i = 0; i < N_PARTS; i++)
 		if (session->parts[i].child)
 			return;
+	if (session->views)
+		return;
 	loop_cancel(session->patience);
 	session->patience = NULL;
 	if (!groups_are_gone(session))
@@ -175,6 +178,7 @@ static void begin_end(struct session *session, enum warden_reason reason, const 
 	for (int i = 0; i < N_PARTS; i++)
 		if (session->parts[i].child && (i != PART_STAGE || !stage->started))
 			child_kill(session->parts[i].child);
+	views_kill(session);
 	close_ends(session);
 	if (stage->child)
 		session->patience = loop_at(session->warden->loop, util_now_ms() + STAGE_PATIENCE_MS, on_patience, session);
@@ -296,6 +300,12 @@ static void on_gone(void *arg, const char *how, int status)
 	try_finish(session);
 }
 
+static void on_view_gone(struct session *session)
+{
+	if (session->state == SESSION_ENDING)
+		try_finish(session);
+}
+
 static const struct child_ops PART_OPS = {.born = on_born, .started = on_started, .failed = on_failed, .gone = on_gone};
 
 static int start(struct session *session, struct err *e)
@@ -343,7 +353,7 @@ void session_create(struct warden *warden, const struct warden_request *request)
 	struct err e = {0};
 
 	*session = (struct session){.warden = warden, .tag = request->tag, .spec = request->create, .listen = -1, .label = -1, .init = -1,
-	                            .files = {-1, -1, -1}, .proc = -1};
+	                            .files = {-1, -1, -1}, .proc = -1, .view_gone = on_view_gone};
 	memcpy(session->id, request->session, sizeof(session->id));
 	for (int i = 0; i < N_PARTS; i++)
 		session->parts[i] = (struct part){.session = session, .kind = (enum part_kind)i};
@@ -426,6 +436,29 @@ void session_drop_journal(struct warden *warden, const struct warden_request *re
 	if (rc < 0 && e.code == ERR_INTERNAL)
 		log_err(LOG_ERROR, &e, "session %s", request->session);
 	answer(warden, request, rc, &e);
+}
+
+static int add_viewer(struct session *session, const struct warden_viewer *viewer, int *stream, struct err *e)
+{
+	if (!session || session->state != SESSION_RUNNING)
+		return err_set(e, ERR_GONE, NULL, "the session does not run");
+	return views_add(session, viewer, stream, e);
+}
+
+void session_add_viewer(struct warden *warden, const struct warden_request *request)
+{
+	struct warden_event event = {.op = WARDEN_VIEWER_ADDED, .tag = request->tag};
+	struct err e = {0};
+	auto_fd stream = -1;
+
+	if (add_viewer(find(warden, request->session), &request->viewer, &stream, &e) < 0) {
+		if (e.code == ERR_INTERNAL)
+			log_err(LOG_ERROR, &e, "session %s: a viewer", request->session);
+		answer(warden, request, -1, &e);
+		return;
+	}
+	memcpy(event.session, request->session, sizeof(event.session));
+	front_send_with(warden->front, &event, &stream);
 }
 
 void session_end(struct warden *warden, const char *id)

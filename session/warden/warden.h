@@ -18,7 +18,7 @@ struct hooks;
 struct session;
 
 /* Files that are opened once, at the start: children are started from these and nothing else. */
-enum program { PROGRAM_FRONT, PROGRAM_STAGE, PROGRAM_INIT, PROGRAM_DISPLAY, PROGRAM_EGRESS, N_PROGRAMS };
+enum program { PROGRAM_FRONT, PROGRAM_STAGE, PROGRAM_INIT, PROGRAM_DISPLAY, PROGRAM_EGRESS, PROGRAM_VIEW, N_PROGRAMS };
 
 /* Filters that are compiled once, at the start. */
 enum filter { FILTER_APP, FILTER_APP_DENY, FILTER_XVFB, FILTER_WM, N_FILTERS };
@@ -49,7 +49,15 @@ struct warden {
 };
 
 /* The uids of a slot; slot 0 is the server's own (its first uid is the front's). */
-enum slot_uid { SLOT_APPS = 0, SLOT_FRONT = 0, SLOT_DISPLAY = 1, SLOT_STAGE = 2, SLOT_TRUSTED = 3 /* a gid: of trusted apps */, SLOT_EGRESS = 4 };
+enum slot_uid {
+	SLOT_APPS = 0,
+	SLOT_FRONT = 0,
+	SLOT_DISPLAY = 1,
+	SLOT_STAGE = 2,
+	SLOT_TRUSTED = 3, /* a gid: of trusted apps */
+	SLOT_EGRESS = 4,
+	SLOT_VIEWS = 32,  /* and LIMIT_VIEWERS - 1 more: one for each view */
+};
 
 static inline uid_t warden_uid(const struct warden *warden, unsigned slot, enum slot_uid which)
 {

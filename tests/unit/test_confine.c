@@ -93,6 +93,7 @@ static const struct confine_table *const APP[] = {&confine_app_deny, &confine_ap
 static const struct confine_table *const STAGE[] = {&confine_stage, NULL};
 static const struct confine_table *const FRONT[] = {&confine_front, NULL};
 static const struct confine_table *const EGRESS[] = {&confine_egress, NULL};
+static const struct confine_table *const VIEW[] = {&confine_view, NULL};
 static const struct confine_table *const XVFB[] = {&confine_xvfb, NULL};
 static const struct confine_table *const WM[] = {&confine_wm, NULL};
 static const struct confine_table *const WARDEN[] = {&confine_warden, NULL};
@@ -212,6 +213,33 @@ static void test_starting_programs(void **state)
 	run_all(STAGE, fork_unknown, ARRAY_LEN(fork_unknown));
 	run_all(FRONT, fork_unknown, ARRAY_LEN(fork_unknown));
 	run_all(WM, fork_unknown, ARRAY_LEN(fork_unknown));
+}
+
+/* A view has what it was handed, and no way to more. */
+static void test_view(void **state)
+{
+	const struct probe probes[] = {
+		{"socket unix", SYS_socket, {AF_UNIX, SOCK_STREAM, 0}, ENOSYS},
+		{"socket tcp", SYS_socket, {AF_INET, SOCK_STREAM, 0}, ENOSYS},
+		{"socketpair inet", SYS_socketpair, {AF_INET, SOCK_STREAM, 0}, ENOSYS},
+		{"connect", SYS_connect, {-1, 0, 0}, ENOSYS},
+		{"openat", SYS_openat, {AT_FDCWD, 0, O_RDONLY}, ENOSYS},
+		{"open", SYS_open, {0, O_RDONLY}, ENOSYS},
+		{"memfd_create", SYS_memfd_create, {0}, ENOSYS},
+		{"ftruncate", SYS_ftruncate, {-1, 0}, ENOSYS},
+		{"execve", SYS_execve, {0}, EPERM},
+		{"fork", SYS_fork, {0}, ENOSYS},
+		{"clone3", SYS_clone3, {0}, ENOSYS},
+		{"kill", SYS_kill, {0, 0}, ENOSYS},
+		{"select", SYS_select, {0}, ENOSYS},
+		{"pselect6", SYS_pselect6, {0}, ENOSYS},
+		{"ptrace", SYS_ptrace, {0}, EPERM},
+		{"poll", SYS_poll, {0, 0, 0}, 0},
+		{"recvfrom", SYS_recvfrom, {-1, 0, 0}, 0},
+	};
+
+	(void)state;
+	run_all(VIEW, probes, ARRAY_LEN(probes));
 }
 
 static void test_journal_cannot_be_undone(void **state)
@@ -341,7 +369,7 @@ int main(void)
 		cmocka_unit_test(test_daemons),
 		cmocka_unit_test(test_egress),
 		cmocka_unit_test(test_starting_programs),
-		cmocka_unit_test(test_journal_cannot_be_undone),
+		cmocka_unit_test(test_view), cmocka_unit_test(test_journal_cannot_be_undone),
 		cmocka_unit_test(test_warden),
 #ifdef __x86_64__
 		cmocka_unit_test(test_int80_kills),

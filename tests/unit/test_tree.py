@@ -25,7 +25,7 @@ MUST_NOT_KNOW = [
     ("session/cli", ["session/warden", "session/stage", "session/front", "display", "input", "apps", "sandbox"]),
 ]
 # Headers that describe a link: no code behind them, so that both of its ends may read them.
-JOINTS = {"session/warden/proto.h", "session/stage/link.h", "apps/init/proto.h", "sandbox/egress/hook.h"}
+JOINTS = {"session/warden/proto.h", "session/stage/link.h", "display/view/proto.h", "apps/init/proto.h", "sandbox/egress/hook.h"}
 
 # A program, and libraries that must not be in it.
 MUST_NOT_LINK = [
@@ -34,6 +34,7 @@ MUST_NOT_LINK = [
     ("glovebox-stage", ["microhttpd", "curl", "sqlite3"]),
     ("glovebox", ["microhttpd", "X11", "seccomp"]),
     ("glovebox-egress", ["microhttpd", "X11", "xcb", "png", "sqlite3"]),
+    ("glovebox-view", ["jansson", "microhttpd", "X11", "xcb", "curl", "sqlite3"]),
     ("glovebox-init", ["c"]),
 ]
 

@@ -71,10 +71,40 @@ static void test_good_ones_pass(void **state)
 	assert_int_equal(check(&request), ERR_BAD_REQUEST);
 }
 
+static void test_viewers(void **state)
+{
+	static const struct {
+		struct warden_viewer viewer;
+		enum err_code expect;
+	} rows[] = {
+		{{1, 0, ""}, ERR_NONE},
+		{{UINT32_MAX, 1, "pass 12~"}, ERR_NONE},
+		{{0, 0, ""}, ERR_BAD_REQUEST},
+		{{1, 2, ""}, ERR_BAD_REQUEST},
+		{{1, 1, "short"}, ERR_BAD_FIELD},
+		{{1, 1, "pass\t123"}, ERR_BAD_FIELD},
+		{{1, 1, {'n', 'o', ' ', 'e', 'n', 'd', ' ', 'h', 'e'}}, ERR_BAD_FIELD},
+		{{1, 1, {0, 'x'}}, ERR_BAD_FIELD},
+	};
+	struct warden_request request;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		request = good(WARDEN_ADD_VIEWER);
+		request.viewer = rows[i].viewer;
+		if (check(&request) != rows[i].expect)
+			fail_msg("row %zu: %d", i, check(&request));
+	}
+	/* No other request has one. */
+	request = good(WARDEN_END);
+	request.viewer.number = 1;
+	assert_int_equal(check(&request), ERR_BAD_REQUEST);
+}
+
 static void test_length_and_op(void **state)
 {
 	struct warden_request request = good(WARDEN_CREATE);
-	const uint32_t ops[] = {0, WARDEN_CREATED, WARDEN_FAILED, WARDEN_USAGE, WARDEN_USED, WARDEN_ENDED, WARDEN_DONE, WARDEN_REFUSED, WARDEN_REFUSED + 1, UINT32_MAX};
+	const uint32_t ops[] = {0, WARDEN_CREATED, WARDEN_FAILED, WARDEN_USAGE, WARDEN_USED, WARDEN_ENDED, WARDEN_DONE, WARDEN_REFUSED, WARDEN_VIEWER_ADDED, WARDEN_VIEWER_ADDED + 1, UINT32_MAX};
 	struct err e = {0};
 
 	(void)state;
@@ -306,7 +336,8 @@ static void test_uids_of_others(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(test_good_ones_pass, set_up),  cmocka_unit_test_setup(test_length_and_op, set_up),
+		cmocka_unit_test_setup(test_good_ones_pass, set_up), cmocka_unit_test_setup(test_viewers, set_up),
+		cmocka_unit_test_setup(test_length_and_op, set_up),
 		cmocka_unit_test_setup(test_ids, set_up),             cmocka_unit_test_setup(test_image_names, set_up),
 		cmocka_unit_test_setup(test_hashes, set_up),          cmocka_unit_test_setup(test_numbers, set_up),
 		cmocka_unit_test_setup(test_a_new_life, set_up),
