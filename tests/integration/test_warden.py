@@ -206,7 +206,7 @@ def test_a_front_that_does_not_come_up(tmp_path):
     """gloveboxd ends with an error and leaves nothing."""
     programs = tmp_path / "programs"
     programs.mkdir()
-    for name in ("gloveboxd", "glovebox-stage", "glovebox-init", "glovebox-display", "glovebox-view"):
+    for name in ("gloveboxd", "glovebox-stage", "glovebox-init", "glovebox-display", "glovebox-view", "glovebox-egress"):
         (programs / name).write_bytes((BUILD / name).read_bytes())
         (programs / name).chmod(0o755)
     (programs / "glovebox-front").write_bytes(pathlib.Path("/bin/false").read_bytes())
