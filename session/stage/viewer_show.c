@@ -9,7 +9,7 @@
 #include "session/base/ipc.h"
 #include "session/base/log.h"
 #include "session/base/util.h"
-#include "session/stage/viewer_lease.h"
+#include "session/stage/lease.h"
 #include "session/stage/viewer.h"
 
 /* Another copy of the pointer's image, cut to what there is room for. */

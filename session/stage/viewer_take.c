@@ -10,7 +10,7 @@
 
 #include "session/base/ipc.h"
 #include "session/base/util.h"
-#include "session/stage/viewer_lease.h"
+#include "session/stage/lease.h"
 #include "session/stage/viewer.h"
 
 #define RESIZE_MS 1000 /* for the apps to follow; what comes next waits for that */

@@ -9,7 +9,7 @@
 
 #include "session/base/log.h"
 #include "session/base/util.h"
-#include "session/stage/viewer_lease.h"
+#include "session/stage/lease.h"
 #include "session/stage/viewer.h"
 
 #define LAST_WORDS_MS 500 /* for what a view had sent before it ended */
@@ -69,7 +69,7 @@ static void watch_lease(void *arg)
 			viewers_release(stage);
 		for (struct viewer *viewer = stage->viewers.list; viewer; viewer = viewer->next)
 			co_signal(&viewer->news);
-	} while (co_wait_event(&stage->viewers.changed, CO_FOREVER, NULL) == 0);
+	} while (co_wait_event(&stage->lease.changed, CO_FOREVER, NULL) == 0);
 	stage->viewers.watcher = NULL;
 }
 

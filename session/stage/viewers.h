@@ -23,7 +23,6 @@ struct viewers {
 	struct viewer *list;
 	struct viewer *hands; /* whose keys and buttons are held, or were last */
 	uint32_t last;        /* the number that was given last */
-	struct co_event changed; /* of the lease */
 	struct co *watcher, *copies; /* of the lease and of what is copied, once somebody has come */
 };
 
