@@ -46,7 +46,9 @@ int copied_begin(struct copied *copied, struct err *e)
 {
 	int64_t deadline_ms = util_now_ms() + COPIED_PATIENCE_MS;
 
-	(void)e;
+	while (copied->is_ending)
+		if (co_wait_event(&copied->ended, CO_FOREVER, e) < 0)
+			return -1;
 	if (copied->holds)
 		return 0;
 	copied->holds = true;
@@ -81,14 +83,19 @@ int copied_end(struct copied *copied, struct err *e)
 {
 	int rc = 0;
 
-	if (!copied->holds)
+	if (!copied->holds || copied->is_ending)
 		return 0;
+	copied->is_ending = true;
 	for (enum clipboard_name name = 0; name < CLIPBOARD_NAMES; name++)
 		if (give_back(copied, name, rc == 0 ? e : NULL) < 0)
 			rc = -1;
 	drop_cut_buffers(copied);
+	if (rc == 0)
+		rc = xconn_sync(copied->clipboard->x, e);
 	forget(copied);
-	return rc == 0 ? xconn_sync(copied->clipboard->x, e) : rc;
+	copied->is_ending = false;
+	co_signal(&copied->ended);
+	return rc;
 }
 
 int copied_put(struct copied *copied, const char *text, size_t len, struct err *e)

@@ -260,7 +260,10 @@ static void clear(void *arg)
 {
 	struct stage *stage = arg;
 	struct lease *lease = &stage->lease;
+	struct err e;
 
+	if (stage->input && input_hold_end(stage->input, &e) < 0)
+		log_err(LOG_WARN, &e, "what a person left on the clipboards");
 	lease->clearing = false;
 	if (lease->holder != LEASE_AGENT)
 		return;
@@ -423,6 +426,9 @@ void lease_wait_hands(struct stage *stage)
 	long epoch = stage->epoch;
 
 	co_shield();
+	/* While those who own the clipboards can still be asked. */
+	if (stage->input)
+		(void)input_hold_begin(stage->input, NULL);
 	lease_jail_freeze(stage);
 	if (ends_jail(&stage->lease))
 		lease_jail_end(stage);
