@@ -139,12 +139,14 @@ static void take_clip(struct view *view, const uint8_t *body, size_t n)
 
 static void take_cut_text(struct view *view, const uint8_t *message, size_t n)
 {
+	char *text = NULL;
 	size_t len = 0;
 
 	if (framer_u32(message + 4) >> 31)
 		take_clip(view, message + 8, n - 8);
 	else if (view->start.controls)
-		take_text(view, clip_read_latin1(message + 8, n - 8, &len), len);
+		text = clip_read_latin1(message + 8, n - 8, &len);
+	take_text(view, text, len);
 }
 
 static void take_size(struct view *view, const uint8_t *message, size_t n)

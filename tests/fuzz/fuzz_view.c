@@ -19,10 +19,18 @@ static void try_text(char *text, size_t len)
 	free(text);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void try_texts(const uint8_t *message, size_t n)
 {
 	size_t len = 0;
+	char *text = n >= 12 ? clip_read(message + 12, n - 12, framer_u32(message + 8), &len) : NULL;
 
+	try_text(text, len);
+	text = clip_read_latin1(message + 8, n - 8, &len);
+	try_text(text, len);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
 	for (size_t at = 0; at < size;) {
 		ssize_t n = framer_length(FRAMER_NORMAL, data + at, size - at);
 
@@ -30,10 +38,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			DIE("a message of %zd bytes", n);
 		if (n <= 0 || (size_t)n > size - at)
 			break;
-		if (data[at] == FRAMER_CUT_TEXT && n >= 12)
-			try_text(clip_read(data + at + 12, (size_t)n - 12, framer_u32(data + at + 8), &len), len);
 		if (data[at] == FRAMER_CUT_TEXT)
-			try_text(clip_read_latin1(data + at + 8, (size_t)n - 8, &len), len);
+			try_texts(data + at, (size_t)n);
 		at += (size_t)n;
 	}
 	return 0;

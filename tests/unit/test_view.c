@@ -507,6 +507,34 @@ static void test_cut_text(void **state)
 	stop(&rig);
 }
 
+/* Without the extension: Latin-1 both ways. */
+static void test_plain_cut_text(void **state)
+{
+	static const uint8_t message[] = {FRAMER_CUT_TEXT, 0, 0, 0, 0, 0, 0, 5, 'n', 'a', 0xEF, 'v', 'e'};
+	static const char text[] = "na\303\257ve \346\227\245";
+	struct view_news news = {.what = VIEW_NEWS_CUT, .width_px = WIDTH, .height_px = HEIGHT, .cut_len = sizeof(text) - 1};
+	uint32_t screen[WIDTH * HEIGHT];
+	struct view_ask ask;
+	uint8_t got[8 + 7];
+	struct rig rig;
+
+	(void)state;
+	connect_raw(&rig, true);
+	say(&rig, message, sizeof(message));
+	ask = next_ask(&rig);
+	assert_int_equal(ask.total, 6);
+	assert_memory_equal(ask.data, text, 6);
+	ask_update(&rig, false);
+	take_raw(&rig, screen);
+	memcpy(rig.segment + view_cut_at(WIDTH, HEIGHT), text, sizeof(text) - 1);
+	ask_update(&rig, true);
+	publish(&rig, &news);
+	hear(&rig, got, sizeof(got));
+	assert_int_equal(framer_u32(got + 4), 7);
+	assert_memory_equal(got + 8, "na\357ve ?", 7);
+	stop(&rig);
+}
+
 static void test_resize(void **state)
 {
 	const uint32_t encodings[] = {ENC_RAW, ENC_DESKTOP_SIZE, ENC_EXT_SIZE};
@@ -679,7 +707,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_framer),      cmocka_unit_test(test_clip),        cmocka_unit_test(test_picture),
 		cmocka_unit_test(test_password),    cmocka_unit_test(test_asks),        cmocka_unit_test(test_no_controls),
-		cmocka_unit_test(test_cut_text),    cmocka_unit_test(test_resize),      cmocka_unit_test(test_cursor),
+		cmocka_unit_test(test_cut_text),    cmocka_unit_test(test_resize), cmocka_unit_test(test_plain_cut_text),      cmocka_unit_test(test_cursor),
 		cmocka_unit_test(test_hostile),     cmocka_unit_test(test_greetings),   cmocka_unit_test(test_never_reads),
 		cmocka_unit_test(test_stage_goes),
 	};
