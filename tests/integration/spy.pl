@@ -193,7 +193,7 @@ sub record {
 	my $opcode = opcode_of('RECORD') // return print "no RECORD\n";
 	my $context = $_[0] | 1;
 	my $range = pack('C24', (0) x 18, 2, 3, (0) x 4);
-	print 'record ', (quiet($opcode, 1, pack('L C x3 L L L', $context, 0, 1, 1, 3) . $range) ? 'begins' : 'is refused'), "\n";
+	print 'RECORD ', (quiet($opcode, 1, pack('L C x3 L L L', $context, 0, 1, 1, 3) . $range) ? 'begins' : 'is refused'), "\n";
 	request($opcode, 5, pack('L', $context));
 	while (1) {
 		my ($kind, $number, $whole) = taken();

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Loggers of every kind, run in a session by commands and from a shell in a terminal; what they wrote is in the session's home."""
+import base64
+import gzip
+import pathlib
+
+from conftest import BUILD, until
+
+HERE = pathlib.Path(__file__).parent
+# Name, command ({mark}: what secrets begin with), and the words that say that it listens.
+LOGGERS = [
+    ("log", "perl spy.pl log {mark}", "listening"),
+    ("record", "perl spy.pl record -", "RECORD"),
+    ("overhear", "./overhear", "listening"),
+    ("paste", "while :; do xclip -o -selection clipboard 2>/dev/null; xsel -o 2>/dev/null; sleep 0.1; done", None),
+]
+
+
+def put(session):
+    """The programs, into the session's home."""
+    session.run("sh", "-c", "cat >spy.pl", stdin=(HERE / "spy.pl").read_text())
+    program = base64.b64encode(gzip.compress((BUILD / "fixtures/overhear").read_bytes())).decode()
+    session.run("sh", "-c", "base64 -d | gunzip >overhear && chmod +x overhear", stdin=program)
+
+
+def start_by_exec(session, mark, environment=""):
+    for name, command, _ in LOGGERS:
+        session.run("sh", "-c", f"{environment} setsid sh -c '{command.format(mark=mark)}' >heard-{name}-exec 2>&1 </dev/null &")
+    wait(session, "exec")
+
+
+def start_in_terminal(session, mark):
+    """Each as a job of the one shell."""
+    lines = "".join(f"({command.format(mark=mark)}) >heard-{name}-term 2>&1 </dev/null &\n" for name, command, _ in LOGGERS)
+    session.run("sh", "-c", "cat >jobs.sh", stdin=lines)
+    session.act({"action": "launch", "app": "terminal"}, {"action": "type", "text": ". ./jobs.sh\n"})
+    wait(session, "term")
+
+
+def wait(session, how):
+    for name, _, words in LOGGERS:
+        if words:
+            until(lambda: words in session.exec("cat", f"heard-{name}-{how}")["stdout"])
+    until(lambda: "memory was read" in session.exec("cat", f"heard-log-{how}")["stdout"], within_s=120)
+
+
+def heard(session):
+    """{name: what it wrote}; keys as the letters that they stand for on a us layout."""
+    names = session.run("sh", "-c", "ls heard-*").split()
+    return {name: session.run("cat", name) for name in names}
+
+
+KEYS = {10 + i: c for i, c in enumerate("1234567890-=")} | {24 + i: c for i, c in enumerate("qwertyuiop[]")} | \
+       {38 + i: c for i, c in enumerate("asdfghjkl;'")} | {52 + i: c for i, c in enumerate("zxcvbnm,./")}
+
+
+def keys(text):
+    """The letters of "key CODE" lines, doubled ones (press and release) as they come."""
+    codes = [int(line.split()[1]) for line in text.splitlines() if line.startswith("key ") and line.split()[1].isdigit()]
+    return "".join(KEYS.get(code, "?") for code in codes)
+
+
+def traces(text, canary):
+    """The ways in which a canary is in a logger's output: as it is, or as keys (each once, or press and release)."""
+    typed = "".join(c for c in canary.lower() if c in KEYS.values())
+    found = []
+    if canary in text:
+        found.append("text")
+    letters = keys(text).replace("?", "")
+    if len(typed) >= 8 and (typed in letters or "".join(2 * c for c in typed) in letters):
+        found.append("keys")
+    return found
