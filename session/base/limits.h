@@ -199,6 +199,7 @@
 #define LIMIT_CONFIG_BYTES (1024 * 1024)      /* the operator's configuration */
 #define LIMIT_CONFIG_KEYS 1024                /* keys in it */
 #define LIMIT_CONFIG_HOSTS 64                 /* names of hosts in it */
+#define LIMIT_WATCH_MS 30000                  /* the front asks a stage anew who has the controls */
 #define LIMIT_HOOKS 16                        /* receivers of webhooks */
 #define LIMIT_HOOK_ADDRESSES 64               /* addresses that the operator lets them have */
 #define LIMIT_HOOK_BYTES 8192                 /* body of one event */

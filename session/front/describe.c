@@ -87,13 +87,15 @@ static json_t *space_of(const json_t *spec)
 	return named ? json_deep_copy(named) : space_json(space_for_models(native));
 }
 
-/* As far as its stage has told when it was last connected to. */
+/* As far as its stage has told. */
 static json_t *lease_of(const struct session *session)
 {
 	const struct stage_hello *hello = &session->hello;
-
-	return json_pack("{s:s, s:n, s:I, s:n, s:n, s:n, s:n}", "holder", *hello->holder ? hello->holder : "agent", "viewer", "epoch",
+	json_t *out = json_pack("{s:s, s:n, s:I, s:n, s:n, s:n, s:n}", "holder", *hello->holder ? hello->holder : "agent", "viewer", "epoch",
 	                 (json_int_t)hello->epoch, "since", "reason", "kind", "expires_at");
+
+	(void)json_object_update_existing(out, session->lease);
+	return out;
 }
 
 json_t *describe_session(const struct session *session, const json_t *state)

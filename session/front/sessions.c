@@ -14,6 +14,7 @@
 #include "session/front/hooks.h"
 #include "session/front/metrics.h"
 #include "session/front/spec.h"
+#include "session/front/watch.h"
 
 static const char *const state_names[] = {
 	[SESSION_STARTING] = "starting", [SESSION_READY] = "ready", [SESSION_PAUSED] = "paused",
@@ -84,6 +85,8 @@ void session_unref(struct session *session)
 	stage_destroy(session->stage);
 	json_decref(session->spec);
 	json_decref(session->head);
+	json_decref(session->lease);
+	json_decref(session->approvals);
 	free(session);
 }
 
@@ -253,6 +256,8 @@ static void on_idle(void *arg)
 	session->idle = NULL;
 	if (session->state != SESSION_READY) /* a paused one is not idle: it counts anew once it goes on */
 		return;
+	if (watch_is_held(session)) /* by a person, or one is waited for: the agent has its whole time again afterwards */
+		session->used_ms = util_now_ms();
 	if (session->n_calls == 0 && util_now_ms() - session->used_ms >= idle_ms)
 		session_end(session, "idle");
 	else
@@ -267,6 +272,11 @@ static void arm_idle(struct session *session)
 
 	if (idle_ms > 0)
 		session->idle = loop_at(session->all->loop, from_ms + idle_ms, on_idle, session);
+}
+
+void session_is_used(struct session *session)
+{
+	session->used_ms = MAX(session->used_ms, util_now_ms());
 }
 
 void session_begin_call(struct session *session)
@@ -332,6 +342,7 @@ void session_is_ready(struct session *session)
 	session->ready_ms = util_now_ms();
 	session->unborn = false;
 	session_times_changed(session);
+	watch_start(session);
 }
 
 bool session_serves(const struct session *session)

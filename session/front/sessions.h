@@ -42,6 +42,8 @@ struct session {
 	int64_t ready_ms;         /* monotonic: since when it is ready, or was found again */
 	struct stage *stage;      /* NULL once it has ended */
 	struct stage_hello hello;
+	json_t *lease;            /* as the stage last told the server; NULL before that */
+	json_t *approvals;        /* [{"id","state"}…], the same */
 	json_t *head;             /* of its journal, as it was last told; NULL before that */
 	int64_t anchored_ms;      /* monotonic: when */
 	bool unborn;              /* its create has not succeeded: nothing is kept of its end */
@@ -94,6 +96,9 @@ int session_save(const struct session *session, struct err *e);
 
 /* It is ready: its ends by time and by idleness start to count. */
 void session_is_ready(struct session *session);
+
+/* Its time without a call of the agent counts from now. */
+void session_is_used(struct session *session);
 
 /* Its times have changed (expires_ms, the spec's idle_s): both count from now. */
 void session_times_changed(struct session *session);

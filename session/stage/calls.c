@@ -14,6 +14,7 @@
 #include "session/stage/pause.h"
 #include "session/stage/stream.h"
 #include "session/stage/thumbnail.h"
+#include "session/stage/watch.h"
 
 #define ANYBODY (ROLE_AGENT | ROLE_VIEWER | ROLE_CONTROLLER | ROLE_OPERATOR | ROLE_OWNER | ROLE_SERVER)
 #define HANDS (ROLE_AGENT | ROLE_OPERATOR | ROLE_OWNER)
@@ -130,6 +131,7 @@ const struct call_row calls_rows[] = {
 	{"head", ROLE_SERVER, CALL_FREE, false, handle_head},
 	{"revoke", ROLE_SERVER, CALL_FREE, false, handle_revoke},
 	{"warn", ROLE_SERVER, CALL_FREE, false, lease_warn},
+	{"watch", ROLE_SERVER, CALL_FREE, false, watch_call},
 	{"state", ANYBODY, CALL_BARE, false, handle_state},
 	{"lease", ANYBODY, CALL_FREE, false, lease_call},
 	{"act", HANDS, CALL_HANDS, true, keyed_act},

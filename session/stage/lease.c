@@ -366,6 +366,7 @@ static void apply(struct stage *stage, const struct lease_row *row, const struct
 	set_countdown(stage, row->effects);
 	note_change(stage, lease_event_name(row->event), by->call);
 	co_signal(&lease->changed);
+	watch_note(stage);
 	co_signal(&stage->readers.news);
 }
 
@@ -458,12 +459,14 @@ void lease_begin_held(struct stage *stage)
 	lease_jail_freeze(stage);
 	note_change(stage, "start", NULL);
 	co_signal(&lease->changed);
+	watch_note(stage);
 }
 
 void lease_end(struct stage *stage)
 {
 	count(stage, 0, false);
 	co_signal(&stage->lease.changed);
+	watch_note(stage);
 }
 
 void lease_viewer_gone(struct stage *stage, uint32_t viewer)

@@ -30,6 +30,7 @@
  *   lease       {"action":"take|give|extend|clear|withdraw",…}  the same object afterwards
  *   warn        {"ends_in_s":N}  the session ends then: a person who holds the controls is told; only role server; {}
  *   end         {"reason":TEXT} or –   releases what is held, closes the journal with the reason; only role server; as head
+ *   watch       –   query: seen; waits for a change of what the front is told; only role server (watch.h)
  *   head        –   where the journal's chain is; only role server; {"seq","hash"}
  *   viewer      {"token":ID,"role":NAME}: a number for one who is to watch by RFB; only role server; {"viewer":N}; expires when the warden brings no view for it
  *   viewers     –   who watch; only role server; {"viewers":[{"viewer":N,"token","role","controls":BOOL,"since_ms"}]}

@@ -26,6 +26,7 @@
 #include "session/stage/turns.h"
 #include "session/stage/typed.h"
 #include "session/stage/viewers.h"
+#include "session/stage/watch.h"
 
 enum stage_state { STAGE_IS_STARTING, STAGE_IS_READY, STAGE_IS_PAUSED, STAGE_IS_ENDED, STAGE_IS_FAILED };
 
@@ -70,6 +71,7 @@ struct stage {
 	struct turns turns;
 	struct call *acting;     /* the act that has the turn and has begun, or NULL */
 	const struct action_row *acting_row; /* its action that runs now, or NULL */
+	struct watch watch;      /* of the front: what it is told has changed */
 	struct lease lease;      /* who holds the controls; `epoch` is its number */
 	int64_t acted_ms;        /* when the screen last had something to answer: the end of an action, the start */
 	struct guard guard;

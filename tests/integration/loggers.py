@@ -12,7 +12,6 @@ LOGGERS = [
     ("log", "perl spy.pl log {mark}", "listening"),
     ("record", "perl spy.pl record -", "RECORD"),
     ("overhear", "./overhear", "listening"),
-    ("paste", "while :; do xclip -o -selection clipboard 2>/dev/null; xsel -o 2>/dev/null; sleep 0.1; done", None),
 ]
 
 
@@ -38,9 +37,9 @@ def start_in_terminal(session, mark):
 
 
 def wait(session, how):
+    """Until each listens, and memory was read once."""
     for name, _, words in LOGGERS:
-        if words:
-            until(lambda: words in session.exec("cat", f"heard-{name}-{how}")["stdout"])
+        until(lambda: words in session.exec("cat", f"heard-{name}-{how}")["stdout"])
     until(lambda: "memory was read" in session.exec("cat", f"heard-log-{how}")["stdout"], within_s=120)
 
 
@@ -54,19 +53,18 @@ KEYS = {10 + i: c for i, c in enumerate("1234567890-=")} | {24 + i: c for i, c i
        {38 + i: c for i, c in enumerate("asdfghjkl;'")} | {52 + i: c for i, c in enumerate("zxcvbnm,./")}
 
 
+def once(text):
+    """Each run of the same letter as one: presses and releases, by several ways, come together."""
+    return "".join(c for c, before in zip(text, "\0" + text) if c != before)
+
+
 def keys(text):
-    """The letters of "key CODE" lines, doubled ones (press and release) as they come."""
+    """The letters of the lines "key CODE"."""
     codes = [int(line.split()[1]) for line in text.splitlines() if line.startswith("key ") and line.split()[1].isdigit()]
-    return "".join(KEYS.get(code, "?") for code in codes)
+    return "".join(KEYS.get(code, "") for code in codes)
 
 
 def traces(text, canary):
-    """The ways in which a canary is in a logger's output: as it is, or as keys (each once, or press and release)."""
-    typed = "".join(c for c in canary.lower() if c in KEYS.values())
-    found = []
-    if canary in text:
-        found.append("text")
-    letters = keys(text).replace("?", "")
-    if len(typed) >= 8 and (typed in letters or "".join(2 * c for c in typed) in letters):
-        found.append("keys")
-    return found
+    """How a canary is in a logger's output: as text, or as keys."""
+    typed = once("".join(c for c in canary.lower() if c in KEYS.values()))
+    return [how for how, there in (("text", canary in text), ("keys", typed in once(keys(text)))) if there]

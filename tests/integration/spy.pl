@@ -6,6 +6,7 @@
 # begin with MARK. spy.pl record - is RECORD: each key, for ever. Speaks X11 itself, with the cookie of XAUTHORITY; without one if that is empty.
 use strict;
 use warnings;
+no warnings 'portable';
 use Socket;
 
 my ($what, $window) = @ARGV;
@@ -240,7 +241,7 @@ sub read_memory {
 # What has the selection gives its text, if anybody may have it.
 sub selection {
 	my ($mine, $name) = @_;
-	my $property = atom('SPY');
+	my $property = atom("SPY_$name");
 	quiet(24, 0, pack('L L L L L', $mine, atom($name), atom('UTF8_STRING'), $property, 0));
 	select(undef, undef, undef, 0.02);
 	my $reply = asked(20, 1, pack('L L L L L', $mine, $property, 0, 0, 4096)) // return;

@@ -10,6 +10,8 @@ import time
 
 import pytest
 
+import jail
+from api import Api
 from conftest import BUILD, until
 from receiver import KEY, Receiver, is_signed
 from tls import make_certificate
@@ -42,10 +44,14 @@ def hook(receiver, **more):
     return {"url": receiver.url(), "key": KEY, **more}
 
 
-def egress_pid(server):
-    """The process of this server; it is a child of the warden."""
+def child_of(server, program):
+    """The process of the warden's with this name."""
     children = pathlib.Path(f"/proc/{server.process.pid}/task/{server.process.pid}/children").read_text().split()
-    return next((int(pid) for pid in children if pathlib.Path(f"/proc/{pid}/comm").read_text().strip() == "glovebox-egress"), None)
+    return next((int(pid) for pid in children if jail.read(f"/proc/{pid}/comm").strip() == program), None)
+
+
+def egress_pid(server):
+    return child_of(server, "glovebox-egress")
 
 
 def outcomes(server):
@@ -206,10 +212,8 @@ def test_killed_and_started_again(make_server, receive, write):
 def test_the_front_killed(make_server, receive, write):
     receiver = receive()
     server = make_server("--webhooks", write(hook(receiver)))
-    children = pathlib.Path(f"/proc/{server.process.pid}/task/{server.process.pid}/children")
-    front = next(int(pid) for pid in children.read_text().split() if pathlib.Path(f"/proc/{pid}/comm").read_text().strip() == "glovebox-front")
     session = server.api.new(image="minimal")
-    os.kill(front, signal.SIGKILL)
+    os.kill(child_of(server, "glovebox-front"), signal.SIGKILL)
     until(lambda: server.live_sessions() == {session.id} if server_answers(server) else False)
     session.end()
     receiver.wait(lambda events: len(events) == 1)
@@ -250,7 +254,7 @@ def test_its_jail(make_server, receive, write):
     until(lambda: "Seccomp:\t2" in pathlib.Path(f"/proc/{pid}/status").read_text())
     status = dict(line.split(":\t", 1) for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines() if ":\t" in line)
     assert status["CapEff"] == status["CapBnd"] == status["CapPrm"] == "0" * 16 and status["NoNewPrivs"] == "1"
-    assert len(set(status["Uid"].split())) == 1 and status["Uid"].split()[0] not in ("0", str(server_front_uid(server)))
+    assert len(set(status["Uid"].split())) == 1 and status["Uid"].split()[0] not in ("0", str(os.stat(f"/proc/{child_of(server, 'glovebox-front')}").st_uid))
     assert os.readlink(f"/proc/{pid}/ns/net") == os.readlink("/proc/self/ns/net")
     for kind in ("mnt", "pid", "ipc", "uts"):
         assert os.readlink(f"/proc/{pid}/ns/{kind}") != os.readlink(f"/proc/self/ns/{kind}"), kind
@@ -259,12 +263,6 @@ def test_its_jail(make_server, receive, write):
     assert [entry.name for entry in (root / "dev").iterdir()] == ["urandom"]
     assert {entry.name for entry in (root / "etc").iterdir()} <= {"hosts", "resolv.conf", "ld.so.cache"}
     assert not (root / "usr").is_dir() or list((root / "usr").iterdir()) == []
-
-
-def server_front_uid(server):
-    children = pathlib.Path(f"/proc/{server.process.pid}/task/{server.process.pid}/children").read_text().split()
-    front = next(pid for pid in children if pathlib.Path(f"/proc/{pid}/comm").read_text().strip() == "glovebox-front")
-    return os.stat(f"/proc/{front}").st_uid
 
 
 def test_nobody_else_has_the_key(make_server, receive, write):
@@ -335,3 +333,68 @@ def test_where_people_reach_the_console(make_server, receive, write, tmp_path):
     session, = make_and_end(server)
     receiver.wait(lambda events: len(events) == 1)
     assert receiver.events()[0]["url"] == f"https://box.example.org/desk/#session={session}"
+
+
+def test_who_waits_for_whom(make_server, receive, write):
+    """Each change of who has the controls, in order, with the agent's words and nothing of the session."""
+    receiver = receive()
+    server = make_server("--webhooks", write(hook(receiver, events=["lease"])))
+    session = server.api.new(image="minimal")
+    session.do("request_human", kind="login", reason="the password of anna")
+    person = Api(server.url, session.tokens["controller"])
+    for n, action in enumerate(("take", "give"), 2):
+        receiver.wait(lambda events, n=n: len(events) == n - 1)
+        person.call("POST", f"{session.path}/lease", {"action": action})
+    receiver.wait(lambda events: len(events) == 3)
+    leases = [event["lease"] for event in receiver.events()]
+    assert [lease["holder"] for lease in leases] == ["nobody", "human", "agent"]
+    assert [lease["epoch"] for lease in leases] == [2, 3, 4]
+    assert (leases[0]["kind"], leases[0]["reason"]) == ("login", "the password of anna")
+    assert leases[0]["since"] <= receiver.events()[0]["at"][:-5] + "Z"
+    assert all(set(lease) <= {"holder", "epoch", "kind", "since", "reason", "requested_by", "expires_at"} for lease in leases)
+    assert all(event["url"].endswith(f"/#session={session.id}") for event in receiver.events())
+
+
+def test_a_front_that_starts_again_tells_who_is_waited_for(make_server, receive, write):
+    receiver = receive()
+    server = make_server("--webhooks", write(hook(receiver, events=["lease"])))
+    session, quiet = server.api.new(image="minimal"), server.api.new(image="minimal")
+    session.do("request_human", reason="help")
+    receiver.wait(lambda events: len(events) == 1)
+    os.kill(child_of(server, "glovebox-front"), signal.SIGKILL)
+    receiver.wait(lambda events: len(events) == 2)
+    first, second = receiver.events()
+    assert (second["session"], second["lease"]) == (session.id, first["lease"]) and second["id"] != first["id"]
+    until(lambda: server_answers(server))
+    quiet.end()
+    assert len(receiver.events()) == 2
+
+
+def test_a_list_says_who_has_the_controls(server, make_session):
+    session = make_session("minimal")
+    session.do("request_human", kind="captcha", reason="a puzzle")
+
+    def listed():
+        return next(one for one in server.api.call("GET", "/v1/sessions")["sessions"] if one["id"] == session.id)["lease"]
+
+    assert until(lambda: (lease := listed())["holder"] == "nobody" and lease)["reason"] == "a puzzle"
+    Api(server.url, session.tokens["controller"]).call("POST", f"{session.path}/lease", {"action": "take"})
+    assert until(lambda: (lease := listed())["holder"] == "human" and lease)["epoch"] == 3
+
+
+def test_a_session_that_waits_for_a_person_is_not_idle(server, make_session):
+    """Its time without a call stands still in a hold, and is whole again afterwards."""
+    session = make_session("minimal", idle_s=2)
+    session.do("request_human", reason="help")
+    started = time.monotonic()
+    until(lambda: time.monotonic() - started > 5)
+    person = Api(server.url, session.tokens["controller"])
+    person.call("POST", f"{session.path}/lease", {"action": "take"})
+    started = time.monotonic()
+    until(lambda: time.monotonic() - started > 3)
+    assert session.id in server.live_sessions()
+    person.call("POST", f"{session.path}/lease", {"action": "give"})
+    given = time.monotonic()
+    until(lambda: session.id not in server.live_sessions(), within_s=15)
+    assert time.monotonic() - given > 1.5
+    assert server.api.call("GET", session.path)["reason"] == "idle"
