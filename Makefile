@@ -28,7 +28,7 @@ PKGS := jansson libseccomp libmicrohttpd libpng libdeflate libturbojpeg libwebp 
         xcb-xfixes xcb-randr xcb-res xcb-xkb xcb-xinput xkbcommon sqlite3 libcurl libcares gnutls libzip dbus-1 libvncserver zlib
 # run, check and bench install what is missing; everything else says what it is.
 ifneq ($(filter-out run check bench check-host dist uninstall clean,$(or $(MAKECMDGOALS),all)),)
-ifeq ($(shell pkg-config --exists $(PKGS) 2>/dev/null && command -v $(CC)),)
+ifeq ($(shell pkg-config --exists $(PKGS) 2>/dev/null && $(CC) -E -o /dev/null -include wslay/wslay.h -x c /dev/null 2>/dev/null && echo all),)
 $(error packages are missing: sudo apt-get install -y $(shell images/deps --missing build))
 endif
 endif
@@ -42,11 +42,13 @@ DIRS_gloveboxd        := session/warden sandbox/jail sandbox/confine
 LIBS_gloveboxd        := libseccomp gnutls
 DIRS_glovebox-front   := session/front session/mcp session/journal sandbox/confine
 LIBS_glovebox-front   := jansson libseccomp libmicrohttpd sqlite3 gnutls
+NO_PC_glovebox-front  := -lwslay # Debian's has no file for pkg-config
 DIRS_glovebox-stage   := session/stage session/dialects session/mcp session/journal display input apps sandbox/confine
 LIBS_glovebox-stage   := jansson libseccomp libpng libdeflate libturbojpeg libwebp x11 x11-xcb xcb xcb-xtest xcb-shm xcb-damage \
                          xcb-xfixes xcb-randr xcb-res xcb-xkb xcb-xinput xkbcommon gnutls
 DIRS_glovebox         := session/cli session/replay
 LIBS_glovebox         := jansson libcurl gnutls libpng libzip
+NO_PC_glovebox        := -lwslay
 DIRS_glovebox-init    := apps/init
 DIRS_glovebox-display := display/server sandbox/confine
 LIBS_glovebox-display := libseccomp
@@ -100,7 +102,7 @@ $(B)/session/replay/export_page.o: $(wildcard session/replay/page.* session/repl
 define PROGRAM
 $(B)/$(1): $(call objs,$(DIRS_$(1))) $(B)/libbase.a
 	@echo "  LINK  $(1)"
-	@$$(CC) $(if $(filter $(1),$(STATIC)),$$(LDFLAGS_STATIC),$$(LDFLAGS)) -o $$@ $$^ $(if $(LIBS_$(1)),$$(shell pkg-config --libs $(LIBS_$(1))))
+	@$$(CC) $(if $(filter $(1),$(STATIC)),$$(LDFLAGS_STATIC),$$(LDFLAGS)) -o $$@ $$^ $(if $(LIBS_$(1)),$$(shell pkg-config --libs $(LIBS_$(1)))) $(NO_PC_$(1))
 endef
 $(foreach p,$(PROGRAMS),$(eval $(call PROGRAM,$(p))))
 
@@ -114,7 +116,7 @@ define TEST
 $(B)/$(1): $(B)/tests/$(1).o $(call without_main,$(call objs,$(call test_dirs,$(1)))) $(if $(filter x/%,$(1)),$(B)/tests/x/help.a) $(B)/libbase.a
 	@mkdir -p $$(@D)
 	@echo "  LINK  $(1)"
-	@$$(CC) $$(LDFLAGS) -o $$@ $$^ $$(shell pkg-config --libs cmocka xcb-render xcb-shape $(PKGS))
+	@$$(CC) $$(LDFLAGS) -o $$@ $$^ $$(shell pkg-config --libs cmocka xcb-render xcb-shape $(PKGS)) -lwslay
 endef
 $(B)/tests/x/help.a: $(patsubst %.c,$(B)/%.o,$(filter-out tests/x/test_%,$(wildcard tests/x/*.c)))
 	@rm -f $@; ar rcs $@ $^
@@ -126,7 +128,7 @@ $(B)/unit/test_init_run $(B)/unit/test_exec $(B)/x/test_launch $(B)/x/test_windo
 $(B)/fixtures/glovebox-front: $(filter-out $(B)/session/mcp/no_more.o,$(call objs,$(DIRS_glovebox-front))) $(call objs,tests/mcp) $(B)/libbase.a
 	@mkdir -p $(@D)
 	@echo "  LINK  fixtures/glovebox-front"
-	@$(CC) $(LDFLAGS) -o $@ $^ $(shell pkg-config --libs $(LIBS_glovebox-front))
+	@$(CC) $(LDFLAGS) -o $@ $^ $(shell pkg-config --libs $(LIBS_glovebox-front)) -lwslay
 
 # An app whose accessibility is hostile, and a program that listens to that of others; static: they run in the images.
 $(B)/fixtures/liar $(B)/fixtures/overhear: $(B)/fixtures/%: $(B)/tests/access/%.o
@@ -149,7 +151,7 @@ define PERF_PROGRAM
 $(B)/perf/$(1): $(B)/tests/perf/$(1).o $(call without_main,$(call objs,$(call test_dirs,perf/$(1)))) $(B)/tests/perf/help.a $(B)/libbase.a
 	@mkdir -p $$(@D)
 	@echo "  LINK  perf/$(1)"
-	@$$(CC) $$(LDFLAGS) -o $$@ $$^ $$(shell pkg-config --libs $(PKGS))
+	@$$(CC) $$(LDFLAGS) -o $$@ $$^ $$(shell pkg-config --libs $(PKGS)) -lwslay
 endef
 $(foreach p,$(PERF_MAINS),$(eval $(call PERF_PROGRAM,$(p))))
 
@@ -161,7 +163,7 @@ define FUZZ_PROGRAM
 $(B)/$(1): $(B)/tests/$(1).o $(call without_main,$(call objs,$(call test_dirs,$(1)))) $(if $(filter fuzz,$(MODE)),,$(B)/tests/fuzz/replay.o) $(B)/libbase.a
 	@mkdir -p $$(@D)
 	@echo "  LINK  $(1)"
-	@$$(CC) $$(LDFLAGS) $(if $(filter fuzz,$(MODE)),-fsanitize=fuzzer) -o $$@ $$^ $$(shell pkg-config --libs $(PKGS))
+	@$$(CC) $$(LDFLAGS) $(if $(filter fuzz,$(MODE)),-fsanitize=fuzzer) -o $$@ $$^ $$(shell pkg-config --libs $(PKGS)) -lwslay
 endef
 $(foreach t,$(FUZZ),$(eval $(call FUZZ_PROGRAM,$(t:$(B)/%=%))))
 

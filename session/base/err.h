@@ -46,6 +46,7 @@
 	X(ERR_TOO_LARGE, "too_large", 413, "caller", "The body is larger than allowed")                                        \
 	X(ERR_MEDIA_TYPE, "unsupported_media_type", 415, "caller", "The body must be application/json")                          \
 	X(ERR_MISDIRECTED, "misdirected", 421, "caller", "The Host header names another server")                               \
+	X(ERR_UPGRADE, "upgrade_required", 426, "caller", "This path speaks WebSocket")                                      \
 	X(ERR_UNSUPPORTED, "unsupported", 422, "nobody", "This server does not offer this")                                    \
 	X(ERR_KEY_REUSED, "key_reused", 422, "caller", "This Idempotency-Key was sent with another request")                   \
 	X(ERR_TIER_UNAVAILABLE, "tier_unavailable", 422, "operator", "This isolation tier is not available")                   \

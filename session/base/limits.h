@@ -189,6 +189,21 @@
 #define LIMIT_CODE_TRIES 5
 #define LIMIT_TICKETS 1024                    /* links for people that wait to be used */
 #define LIMIT_SESSION_TICKETS 16              /* of them of one session, so that no owner takes all */
+#define LIMIT_VIEW_TICKET_MS 30000            /* life of a ticket that opens a view */
+#define LIMIT_SHARES 16                       /* share links of one session */
+#define LIMIT_SHARES_IN_ALL 1024
+#define LIMIT_SHARE_DEFAULT_S 3600            /* life of one, unless its maker says another */
+#define LIMIT_SHARE_TRIES 5                   /* wrong codes for one, ever */
+#define LIMIT_WEBSOCKETS 256                  /* views that are open, of all sessions: other requests need connections, too */
+#define LIMIT_WEBSOCKETS_OF_TOKEN 64          /* of them by one token */
+#define LIMIT_WEBSOCKET_FRAME_BYTES (1024 * 1024) /* one frame that a viewer sends; none is kept whole */
+#define LIMIT_WEBSOCKET_TURN_BYTES (32 * 1024) /* that one viewer sends, each way, before others have their turn */
+#define LIMIT_WEBSOCKET_CONTROL 64            /* answers to its pings that it has not taken; then it is not read from */
+#define LIMIT_WEBSOCKET_CLOSE_MS 2000         /* from a close to the end of the connection */
+#define LIMIT_WEBSOCKET_DEAD_MS 15000         /* a viewer says nothing for so long, asked by pings: it is gone */
+#define LIMIT_WEBSOCKET_PING_MS 5000          /* between two of them */
+#define LIMIT_VIEWER_PING_MS 400              /* the same for a viewer with controls */
+#define LIMIT_VIEWER_SILENT_MS 1400           /* which says nothing for so long: what it holds down is let go of */
 #define LIMIT_TOKENS 64                       /* tokens of one session */
 #define LIMIT_TOKEN_NAME_BYTES 64             /* what its maker calls one */
 #define LIMIT_CONSOLE_TOKEN_MS 43200000       /* life of the token that a code was traded for */

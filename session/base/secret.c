@@ -31,6 +31,39 @@ char *secret_new_token(const char *prefix)
 	return token;
 }
 
+char *secret_new_code(size_t n_signs, size_t group)
+{
+	static const char alphabet[] = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
+	uint8_t random[SECRET_SIGNS_MAX];
+	char *text = util_zalloc(2 * n_signs + 1);
+	size_t len = 0;
+
+	if (n_signs > sizeof(random))
+		DIE("a code of %zu signs", n_signs);
+	util_random(random, n_signs);
+	for (size_t i = 0; i < n_signs; i++) {
+		if (i > 0 && i % group == 0)
+			text[len++] = '-';
+		text[len++] = alphabet[random[i] % 32];
+	}
+	explicit_bzero(random, sizeof(random));
+	return text;
+}
+
+bool secret_read_code(const char *text, size_t n_signs, char *signs)
+{
+	size_t n = 0;
+
+	for (; *text; text++) {
+		if (*text == '-' || *text == ' ')
+			continue;
+		if (n == n_signs)
+			return false;
+		signs[n++] = *text >= 'a' && *text <= 'z' ? (char)(*text - 'a' + 'A') : *text;
+	}
+	return n == n_signs;
+}
+
 void secret_wipe(char *text)
 {
 	if (text)

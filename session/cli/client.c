@@ -108,6 +108,14 @@ int client_init(struct client *client, const struct client_server *server, struc
 	return 0;
 }
 
+void client_hang_up(struct client *client)
+{
+	curl_easy_cleanup(client->curl);
+	client->curl = curl_easy_init();
+	if (!client->curl)
+		DIE("libcurl does not start");
+}
+
 void client_finish(struct client *client)
 {
 	if (client->token)

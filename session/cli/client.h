@@ -52,6 +52,9 @@ struct client_server {
 int client_init(struct client *client, const struct client_server *server, struct err *e);
 void client_finish(struct client *client);
 
+/* Closes the connections that are kept: for before a fork. */
+void client_hang_up(struct client *client);
+
 /*
  * Sends one request and waits for the whole answer; `body` may be NULL. Any HTTP status is success here.
  * ERR_GONE: the server cannot be reached or broke off; ERR_TOO_LARGE: the answer is beyond LIMIT_REPLY_BYTES.

@@ -12,6 +12,7 @@ extern const struct cli_command ls_sessions;                                    
 extern const struct cli_command lease_command;                                     /* lease.c */
 extern const struct cli_command set_session;                                       /* set.c */
 extern const struct cli_command grant_make, grant_ls, grant_revoke;                /* grant.c */
+extern const struct cli_command view_open;                                         /* view.c */
 extern const struct cli_command shot_take;                                         /* shot.c */
 extern const struct cli_command act_send;                                          /* act.c */
 extern const struct cli_command run_file;                                          /* run.c */

@@ -53,4 +53,15 @@ int api_make_ticket(struct request *request, struct err *e);
 int api_list_tokens(struct request *request, struct err *e);
 int api_revoke_token(struct request *request, struct err *e);
 
+/* Views (api_viewers.c). */
+int api_make_view(struct request *request, struct err *e);
+int api_open_view(struct request *request, struct err *e);
+int api_list_viewers(struct request *request, struct err *e);
+int api_throw_out(struct request *request, struct err *e);
+
+/* Share links (api_shares.c). */
+int api_make_share(struct request *request, struct err *e);
+int api_list_shares(struct request *request, struct err *e);
+int api_revoke_share(struct request *request, struct err *e);
+
 #endif

@@ -91,47 +91,69 @@ int api_images(struct request *request, struct err *e)
 	return 0;
 }
 
-/* A ticket for a token of its session. A wrong one is not slowed down: it cannot be guessed. */
-static int trade_ticket(struct front *front, const struct ticket *ticket, char **token, struct err *e)
+/* What a code was traded for. */
+struct trade {
+	enum role role;
+	const char *session; /* "" for none */
+	char *token;         /* to be wiped */
+	int64_t expires_ms;
+};
+
+/* A token of a session that its ticket or share link has named. */
+static int make_console_token(struct front *front, struct trade *trade, const char *share, struct err *e)
 {
-	struct token_info info = {.role = ticket->role, .session = ticket->session, .name = "console",
-	                          .expires_ms = store_now_ms() + ticket->ttl_s * 1000};
-	const struct session *session = sessions_find(&front->sessions, ticket->session);
+	struct token_info info = {.role = trade->role, .session = trade->session, .name = "console", .share = share, .expires_ms = trade->expires_ms};
+	const struct session *session = sessions_find(&front->sessions, trade->session);
 
 	if (!session)
 		return err_set(e, ERR_GONE, NULL, "the session of this link has ended");
 	if (calls_check_ended(session, e) < 0)
 		return -1;
-	return tokens_make(front->tokens, &info, token, e);
+	return tokens_make(front->tokens, &info, &trade->token, e);
 }
 
-/* A code or a ticket for a token with the ticket's role and life. */
-static int trade(struct request *request, const char *code, struct ticket *ticket, char **token, struct err *e)
+static int trade_share(struct front *front, const char *id, const char *code, struct share *share, struct trade *trade, struct err *e)
 {
-	struct front *front = request->front;
-	bool is_ticket = tickets_take(front->tickets, code, store_now_ms(), ticket);
-	int64_t expires_ms;
-
-	if ((is_ticket ? trade_ticket(front, ticket, token, e) : tokens_trade(front->tokens, code, token, &expires_ms, e)) < 0) {
-		audit_count(front->audit, AUDIT_WRONG_CODES);
+	if (shares_trade(front->shares, id, code, share, e) < 0)
 		return -1;
+	*trade = (struct trade){.role = share->role, .session = share->session, .expires_ms = share->expires_ms};
+	return make_console_token(front, trade, share->id, e);
+}
+
+/* A wrong ticket is not slowed down: it cannot be guessed. What is no ticket may be the one-use code of the server. */
+static int trade_code(struct front *front, const char *code, struct ticket *ticket, struct trade *trade, struct err *e)
+{
+	if (!tickets_take(front->tickets, TICKET_CONSOLE, code, store_now_ms(), ticket)) {
+		*trade = (struct trade){.role = ROLE_OPERATOR, .session = ""};
+		return tokens_trade(front->tokens, code, &trade->token, &trade->expires_ms, e);
 	}
-	audit_note(front->audit, "code_traded", json_pack("{s:s,s:s,s:s}", "role", role_name(ticket->role), "session", ticket->session, "request",
-	                                                  request->id));
-	return 0;
+	*trade = (struct trade){.role = ticket->role, .session = ticket->session, .expires_ms = store_now_ms() + ticket->ttl_s * 1000};
+	return make_console_token(front, trade, NULL, e);
 }
 
 int api_trade_code(struct request *request, struct err *e)
 {
+	struct front *front = request->front;
 	json_auto_t *body = NULL;
-	struct ticket ticket = {.role = ROLE_OPERATOR, .ttl_s = LIMIT_CONSOLE_TOKEN_MS / 1000};
-	char *token;
+	const char *share_id, *code;
+	struct ticket ticket;
+	struct share share;
+	struct trade trade;
 
-	if (request_form(request, &form_code, &body, e) < 0 || trade(request, form_string(body, "code", ""), &ticket, &token, e) < 0)
+	if (request_form(request, &form_code, &body, e) < 0)
 		return -1;
+	share_id = form_string(body, "share", NULL);
+	code = form_string(body, "code", "");
+	if ((share_id ? trade_share(front, share_id, code, &share, &trade, e) : trade_code(front, code, &ticket, &trade, e)) < 0) {
+		audit_count(front->audit, AUDIT_WRONG_CODES);
+		return -1;
+	}
+	audit_note(front->audit, "code_traded", json_pack("{s:s,s:s,s:s,s:s*}", "role", role_name(trade.role), "session", trade.session, "request",
+	                                                  request->id, "share", share_id));
 	reply_json(&request->reply, 200,
-	           json_pack("{s:s, s:s, s:I}", "token", token, "role", role_name(ticket.role), "expires_in_s", (json_int_t)ticket.ttl_s));
-	secret_wipe(token);
+	           json_pack("{s:s, s:s, s:I, s:s?}", "token", trade.token, "role", role_name(trade.role), "expires_in_s",
+	                     (json_int_t)((trade.expires_ms - store_now_ms() + 999) / 1000), "session", *trade.session ? trade.session : NULL));
+	secret_wipe(trade.token);
 	return 0;
 }
 

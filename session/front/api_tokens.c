@@ -13,6 +13,7 @@
 #include "session/front/describe.h"
 #include "session/front/operation.h"
 #include "session/front/request.h"
+#include "session/front/revoke.h"
 
 /* Where a path of "/v1/sessions/{id}/tokens/{token}" has its token. */
 #define TOKEN_SEGMENT 4
@@ -96,32 +97,13 @@ int api_list_tokens(struct request *request, struct err *e)
 	return 0;
 }
 
-/* What runs under a key does not end with its connection: the stage must be told. */
-static void stop_keyed_calls(struct request *request, const char *id)
-{
-	struct session *session = request->session;
-	json_auto_t *query = json_pack("{s:s}", "token", id);
-	struct stage_call call = {.name = "revoke", .role = "server", .request_id = request->id, .query = query};
-	struct err e;
-
-	if (!session_serves(session))
-		return;
-	co_shield();
-	if (stage_ask(session->stage, &call, util_now_ms() + LIMIT_STATE_MS, NULL, &e) < 0)
-		log_err(LOG_WARN, &e, "session %s does not hear that token %s was revoked", session->id, id);
-	co_unshield();
-}
-
 int api_revoke_token(struct request *request, struct err *e)
 {
-	const char *session = request->session->id, *id = request->target.segment[TOKEN_SEGMENT];
+	const char *id = request->target.segment[TOKEN_SEGMENT];
 
-	if (tokens_revoke(request->front->tokens, session, id, e) < 0)
+	if (revoke_token(request, id, e) < 0)
 		return -1;
-	log_info("session %s: token %s was revoked", session, id);
 	note(request, "token_revoked", id, NULL);
-	request_revoke(request->front, session, id);
-	stop_keyed_calls(request, id);
 	reply_empty(&request->reply, 204);
 	return 0;
 }

@@ -6,10 +6,12 @@
 
 #include "session/base/json.h"
 #include "session/base/limits.h"
+#include "session/base/secret.h"
 #include "session/base/util.h"
 #include "session/front/audit.h"
 #include "session/front/operation.h"
 #include "session/front/request.h"
+#include "session/front/upgrade.h"
 
 #define SHOWN_MAX 80
 
@@ -72,10 +74,37 @@ static int find_route(struct request *request, const char *method, const char **
 	return -1;
 }
 
+/* The caller is who got the ticket, which is used up by this. */
+static int check_ticket(struct request *request, const char *id, struct err *e)
+{
+	char *text = upgrade_ticket(&request->head);
+	bool is_good = text && tickets_take(request->front->tickets, TICKET_VIEW, text, store_now_ms(), &request->ticket) &&
+	               strcmp(request->ticket.session, id) == 0 && !ticket_owner_expired(&request->ticket, store_now_ms());
+
+	secret_wipe(text);
+	if (!is_good) {
+		audit_count(request->front->audit, AUDIT_UNAUTHORIZED);
+		return err_set(e, ERR_UNAUTHORIZED, NULL,
+		               "send a ticket of POST to this path in Sec-WebSocket-Protocol; it is good once, within %d s, for this session",
+		               LIMIT_VIEW_TICKET_MS / 1000);
+	}
+	request->who = request->ticket.who;
+	return routes_permit(request->route, &request->who, id, e);
+}
+
+static int check_upgrade(struct request *request, const char *id, struct err *e)
+{
+	bool is_get = strcmp(request->route->method, "GET") == 0 && !request->is_head;
+
+	return upgrade_check(&request->head, is_get, request->is_http_11, e) < 0 ? -1 : check_ticket(request, id, e);
+}
+
 static int check_token(struct request *request, const char *id, struct err *e)
 {
 	const char *token = head_bearer(&request->head);
 
+	if (request->route->flags & ROUTE_UPGRADE)
+		return check_upgrade(request, id, e);
 	if (request->route->flags & ROUTE_PUBLIC)
 		return 0;
 	if (!token)

@@ -75,7 +75,7 @@ void conn_disarm(struct conn *conn)
 static void arm(struct conn *conn)
 {
 	conn_disarm(conn);
-	if (conn->mhd && conn->phase != PHASE_WORKING && !conn->suspended && !conn->shut)
+	if (conn->mhd && conn->phase != PHASE_WORKING && conn->phase != PHASE_UPGRADED && !conn->suspended && !conn->shut)
 		conn->deadline = loop_at(conn->conns->loop, conn->since_ms + allowed_ms(conn), on_deadline, conn);
 }
 
@@ -109,15 +109,38 @@ void conn_sending(struct conn *conn)
 	conn_enter(conn, PHASE_SENDING);
 }
 
+static void keep_little_unsent(const struct conn *conn)
+{
+	int unsent = LIMIT_STREAM_BUFFER_BYTES;
+
+	(void)setsockopt(conn->wire_fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent, sizeof(unsent));
+}
+
 void conn_streaming(struct conn *conn)
 {
 	unsigned int vanished_ms = LIMIT_VANISHED_MS;
-	int unsent = LIMIT_STREAM_BUFFER_BYTES;
 
 	conn_enter(conn, PHASE_STREAMING);
-	(void)setsockopt(conn->wire_fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent, sizeof(unsent));
+	keep_little_unsent(conn);
 	/* A peer that vanished without a word takes no heartbeat: the kernel gives it up after so long. */
 	(void)setsockopt(conn->wire_fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &vanished_ms, sizeof(vanished_ms));
+}
+
+void conn_upgraded(struct conn *conn)
+{
+	int on = 1;
+
+	conn_forget_peer(conn);
+	(void)conn_hold(conn, 0);
+	conn_enter(conn, PHASE_UPGRADED);
+	keep_little_unsent(conn);
+	(void)setsockopt(conn->wire_fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+}
+
+void conn_give_back(struct conn *conn, struct MHD_UpgradeResponseHandle *handle)
+{
+	conn->conns->resumed = true; /* it cleans up in its next run */
+	(void)MHD_upgrade_action(handle, MHD_UPGRADE_ACTION_CLOSE);
 }
 
 void conn_sent(struct conn *conn, size_t n_bytes)

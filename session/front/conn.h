@@ -56,6 +56,8 @@ void conn_has_head(struct conn *conn);  /* its header fields are there too */
 void conn_working(struct conn *conn);   /* the whole request is there */
 void conn_sending(struct conn *conn);   /* the reply was queued */
 void conn_streaming(struct conn *conn); /* the same, of a reply without end: each of its pieces has a deadline */
+void conn_upgraded(struct conn *conn);  /* it speaks another protocol from now on, and has no deadline here; its socket is the caller's to watch */
+void conn_give_back(struct conn *conn, struct MHD_UpgradeResponseHandle *handle); /* which is over */
 void conn_sent(struct conn *conn, size_t n_bytes); /* so many more bytes of the reply were asked for */
 void conn_idle(struct conn *conn);      /* the reply is complete */
 

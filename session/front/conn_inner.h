@@ -9,7 +9,7 @@
 #include "session/front/conn.h"
 
 /* Those up to PHASE_RECEIVING may be shed, the lower ones first. */
-enum phase { PHASE_HANDSHAKE, PHASE_IDLE, PHASE_RECEIVING, PHASE_WORKING, PHASE_SENDING, PHASE_STREAMING };
+enum phase { PHASE_HANDSHAKE, PHASE_IDLE, PHASE_RECEIVING, PHASE_WORKING, PHASE_SENDING, PHASE_STREAMING, PHASE_UPGRADED };
 
 struct conn {
 	struct conns *conns;

@@ -202,7 +202,7 @@ struct conns *conns_create(struct loop *loop, int64_t request_ms, const struct c
 	*conns = (struct conns){.loop = loop, .ops = ops, .request_ms = request_ms};
 	MHD_set_panic_func(on_panic, NULL);
 	conns->mhd = MHD_start_daemon(
-		MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0, NULL, NULL, ops->step, ops->arg,
+		MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME | MHD_ALLOW_UPGRADE | MHD_USE_ERROR_LOG, 0, NULL, NULL, ops->step, ops->arg,
 		MHD_OPTION_EXTERNAL_LOGGER, on_log, NULL,
 		MHD_OPTION_CONNECTION_LIMIT, (unsigned int)(LIMIT_CONNECTIONS + MHD_SPARE_CONNECTIONS),
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)LIMIT_HEAD_BYTES, MHD_OPTION_CONNECTION_TIMEOUT, 0U,

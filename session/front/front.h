@@ -10,10 +10,12 @@
 #include "session/front/listeners.h"
 #include "session/front/openapi.h"
 #include "session/front/sessions.h"
+#include "session/front/shares.h"
 #include "session/front/store.h"
 #include "session/front/tickets.h"
 #include "session/front/tokens.h"
 #include "session/front/usage.h"
+#include "session/front/viewers.h"
 #include "session/front/warden.h"
 
 /* The front's root, as the warden makes it. */
@@ -36,6 +38,7 @@ struct front {
 	struct store *store;
 	struct tokens *tokens;
 	struct tickets *tickets;
+	struct shares *shares;
 	struct audit *audit;
 	struct warden *warden;
 	struct sessions sessions;
@@ -43,6 +46,7 @@ struct front {
 	struct metrics *metrics;
 	struct mcp *mcp;
 	struct conns *conns;
+	struct viewers viewers;
 	struct create_job *creates; /* under a key, that run */
 	uint32_t restarts;  /* of the front, before this one */
 	int64_t started_ms; /* wall clock */

@@ -30,6 +30,10 @@ static const struct single singles[] = {
 	{"Last-Event-ID", offsetof(struct head, last_event_id)},
 	{"If-None-Match", offsetof(struct head, if_none_match)},
 	{"Expect", offsetof(struct head, expect)},
+	{"Upgrade", offsetof(struct head, upgrade)},
+	{"Sec-WebSocket-Key", offsetof(struct head, websocket_key)},
+	{"Sec-WebSocket-Version", offsetof(struct head, websocket_version)},
+	{"Sec-WebSocket-Protocol", offsetof(struct head, websocket_protocol)},
 	{"MCP-Protocol-Version", offsetof(struct head, mcp.version)},
 	{"Mcp-Method", offsetof(struct head, mcp.method)},
 	{"Mcp-Name", offsetof(struct head, mcp.name)},
@@ -69,6 +73,21 @@ static int add_param(struct mcp_head *mcp, const char *name, const char *value, 
 	return 0;
 }
 
+bool head_list_has(const char *list, const char *word)
+{
+	size_t len = strlen(word);
+
+	while (list && *list) {
+		list += strspn(list, " \t,");
+		size_t n = strcspn(list, " \t,");
+
+		if (n == len && strncasecmp(list, word, len) == 0)
+			return true;
+		list += n;
+	}
+	return false;
+}
+
 int head_add(struct head *head, const char *name, size_t name_len, const char *value, size_t value_len, struct err *e)
 {
 	char shown[SHOWN_MAX];
@@ -87,6 +106,8 @@ int head_add(struct head *head, const char *name, size_t name_len, const char *v
 			return err_set(e, ERR_BAD_REQUEST, NULL, "the header %s is given twice; it may stand once", singles[i].name);
 		*place = value;
 	}
+	if (strcasecmp(name, "Connection") == 0 && head_list_has(value, "upgrade"))
+		head->connection_upgrade = true;
 	if (strcasecmp(name, "Accept") == 0)
 		accept_add(&head->accept, value);
 	return strncasecmp(name, PARAM, strlen(PARAM)) == 0 ? add_param(&head->mcp, name + strlen(PARAM), value, e) : 0;

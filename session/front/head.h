@@ -20,11 +20,13 @@
 struct head {
 	const char *host, *origin, *authorization, *content_type, *idempotency_key, *last_event_id, *if_none_match;
 	const char *content_length, *transfer_encoding, *expect;
+	const char *upgrade, *websocket_key, *websocket_version, *websocket_protocol;
 	struct accept accept;
 	struct mcp_head mcp;
 	uint64_t length; /* of the body; 0 when chunked */
 	bool chunked;
 	bool has_body;   /* a body that is not empty, or chunked */
+	bool connection_upgrade; /* a Connection field has the word */
 };
 
 /*
@@ -36,6 +38,9 @@ int head_add(struct head *head, const char *name, size_t name_len, const char *v
 
 /* When all fields are added: the framing (Content-Length, Transfer-Encoding). Refused as ERR_BAD_REQUEST. */
 int head_finish(struct head *head, struct err *e);
+
+/* Has a list with commas, or NULL, this word, in any case? */
+bool head_list_has(const char *list, const char *word);
 
 /* The token of "Authorization: Bearer TOKEN", or NULL when the field is not of that form. */
 const char *head_bearer(const struct head *head);

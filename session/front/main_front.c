@@ -112,7 +112,8 @@ static int start(struct front *front, const struct warden_ops *ops, struct err *
 	front->store = store_open(FRONT_STORE, e);
 	front->tokens = front->store ? tokens_create(front->store, hello.operator_token_sha256, e) : NULL;
 	front->tickets = tickets_create();
-	if (!front->tokens || tokens_note_code(front->tokens, hello.code_sha256, e) < 0 || settle_config(front, e) < 0)
+	front->shares = front->tokens ? shares_create(front->store, e) : NULL;
+	if (!front->shares || tokens_note_code(front->tokens, hello.code_sha256, e) < 0 || settle_config(front, e) < 0)
 		return -1;
 	front->warden = warden_create(front->loop, CHILD_WARDEN, ops);
 	front->usage.warden = front->warden;
@@ -125,7 +126,7 @@ static int start(struct front *front, const struct warden_ops *ops, struct err *
 		return -1;
 	front->images = FRONT_IMAGES;
 	front->journals = FRONT_JOURNALS;
-	front->sessions = (struct sessions){.loop = front->loop, .warden = front->warden, .store = front->store, .tokens = front->tokens, .audit = front->audit,
+	front->sessions = (struct sessions){.loop = front->loop, .warden = front->warden, .store = front->store, .tokens = front->tokens, .shares = front->shares, .audit = front->audit,
 	                                    .metrics = front->metrics, .hooks = &front->hooks, .run = FRONT_RUN, .max_live = hello.max_sessions};
 	if (store_undo_creates(front->store, e) < 0 || sessions_restore(&front->sessions, e) < 0)
 		return -1;
@@ -162,6 +163,7 @@ int main(int argc, char **argv)
 		conns_turn(front.conns);
 		log_flush();
 	}
+	viewers_say_goodbye(&front.viewers);
 	audit_note(front.audit, "stop", NULL);
 	audit_close(front.audit);
 	log_gather(false);

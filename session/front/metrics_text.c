@@ -194,9 +194,24 @@ static void write_start(FILE *out, const struct front *front, const struct row *
 	write_number(out, row->name, "", (double)front->started_ms / 1000);
 }
 
+static void write_viewers(FILE *out, const struct front *front, const struct row *row)
+{
+	write_number(out, row->name, "", (double)number_at(&front->viewers, row->offset));
+}
+
+static void write_viewer_bytes(FILE *out, const struct front *front, const struct row *row)
+{
+	uint64_t in, sent;
+
+	viewers_count_bytes(&front->viewers, &in, &sent);
+	write_number(out, row->name, "direction=\"in\"", (double)in);
+	write_number(out, row->name, "direction=\"out\"", (double)sent);
+}
+
 #define TALLY(name, which, help) {name, "counter", help, write_tally, which, 0, 0, 0}
 #define SIMPLE(name, type, write, help) {name, type, help, write, N_TALLIES, 0, 0, 0}
 #define CONNS(name, type, member, help) {name, type, help, write_conns, N_TALLIES, 0, 0, offsetof(struct conns_counts, member)}
+#define VIEWERS(name, type, member, help) {name, type, help, write_viewers, N_TALLIES, 0, 0, offsetof(struct viewers, member)}
 #define USAGE(name, type, write, bit, unit, member, help) \
 	{name, type, help, write, N_TALLIES, bit, unit, offsetof(struct warden_usage, member)}
 
@@ -229,6 +244,12 @@ static const struct row rows[] = {
 	SIMPLE("glovebox_sessions_max", "gauge", write_max_sessions, "Sessions that there may be at once."),
 	TALLY("glovebox_sessions_not_created_total", NOT_CREATED, "Good specs of which no session came, by code."),
 	TALLY("glovebox_webhooks_total", WEBHOOKS, "Events for webhooks: delivered, failed (given up), dropped (no room)."),
+	SIMPLE("glovebox_view_bytes_total", "counter", write_viewer_bytes, "Bytes of RFB that viewers have sent (in) and been sent (out)."),
+	VIEWERS("glovebox_views_lost_total", "counter", n_lost, "Views whose viewer vanished without a word."),
+	VIEWERS("glovebox_views_open", "gauge", n, "Views that are open."),
+	VIEWERS("glovebox_views_opened_total", "counter", n_opened, "Views that were opened."),
+	VIEWERS("glovebox_views_silent_total", "counter", n_silent,
+	        "How often a viewer with controls gave no sign of life, so that what it held down was let go of."),
 	SIMPLE("process_cpu_seconds_total", "counter", write_cpu, "Processor time of the front."),
 	SIMPLE("process_max_fds", "gauge", write_max_fds, "Descriptors that the front may have open."),
 	SIMPLE("process_open_fds", "gauge", write_fds, "Descriptors that the front has open."),

@@ -28,6 +28,7 @@ static const struct {
 	{"calls", "What an agent does: acts and pictures."},
 	{"streams", "What happens, as server-sent events."},
 	{"mcp", "The Model Context Protocol."},
+	{"views", "Looking at a session live, by RFB (VNC), and links for people who do."},
 	{"tokens", "Who may do what with a session."},
 	{"server", "What this server offers."},
 	{"console", "The page that shows sessions."},

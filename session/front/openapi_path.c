@@ -22,6 +22,11 @@ static const struct {
 	{"id", "path", "string", "id of the session", "s4v6kq2mzx7hw3pd"},
 	{"token", "path", "string", "id of the token", "t8f2c41d"},
 	{"path", "path", "string", "of a file; it may have slashes", "main.js"},
+	{"viewer", "path", "string", "as POST /v1/sessions/{id}/rfb has called it", "v3"},
+	{"share", "path", "string", "id of the share link", "s4v6kq2mzx7hw3pd-7k2m9x4a"},
+	{"Sec-WebSocket-Protocol", "header", "string", "binary, and the ticket behind \"ticket.\"", "binary, ticket.AAAAA-BBBBB-CCCCC-DDDDD"},
+	{"Sec-WebSocket-Version", "header", "string", "of WebSocket", "13"},
+	{"Sec-WebSocket-Key", "header", "string", "16 random bytes in Base64", "dGhlIHNhbXBsZSBub25jZQ=="},
 	{"Idempotency-Key", "header", "string", "1 to 255 printable ASCII characters, a new one for each call: sent again with it, the call is not done again",
 	 "click-17"},
 	{"If-None-Match", "header", "string", "an ETag that was sent before: 304 while it is still that", "\"11.1.1\""},
@@ -41,6 +46,10 @@ static const struct {
 	{"Retry-After", "string", "seconds, where a refusal passes by itself", false},
 	{"WWW-Authenticate", "string", "Bearer", true},
 	{"Allow", "string", "the methods that there are", true},
+	{"Upgrade", "string", "websocket", true},
+	{"Sec-WebSocket-Version", "string", "the version that is spoken", true},
+	{"Sec-WebSocket-Accept", "string", "to the key of the request, as RFC 6455 says", true},
+	{"Sec-WebSocket-Protocol", "string", "binary", true},
 	{"X-Accel-Buffering", "string", "no, of events: a proxy must not collect them", false},
 	{"Mcp-Session-Id", "string", "of initialize: what the client sends from then on", false},
 	{"Content-Disposition", "string", "attachment, for what no browser is to show", false},
@@ -310,6 +319,11 @@ static bool refuses_key(const struct route *route)
 	return strcmp(route->method, "POST") == 0 && !(route->flags & (ROUTE_KEY | ROUTE_REPEATABLE));
 }
 
+static bool is_upgrade(const struct route *route)
+{
+	return route->flags & ROUTE_UPGRADE;
+}
+
 static bool is_stream(const struct route *route)
 {
 	return route->flags & ROUTE_STREAM;
@@ -328,6 +342,7 @@ static const struct {
 	{has_key, "key_reused already_done limit_reached"},
 	{refuses_key, "unsupported"},
 	{is_stream, "limit_reached"},
+	{is_upgrade, "upgrade_required"},
 };
 
 /* Adds the codes, each to the list of its status. */
@@ -372,6 +387,9 @@ static json_t *refusal_of(const char *status, json_t *codes)
 	}
 	if (strcmp(status, "401") == 0)
 		(void)json_object_set_new(own, "WWW-Authenticate", json_pack("{s:s}", "$ref", HEADER_REF "WWW-Authenticate"));
+	if (strcmp(status, "426") == 0)
+		(void)json_object_update_new(own, json_pack("{s:{s:s},s:{s:s}}", "Upgrade", "$ref", HEADER_REF "Upgrade", "Sec-WebSocket-Version", "$ref",
+		                                            HEADER_REF "Sec-WebSocket-Version"));
 	if (strcmp(status, "405") == 0)
 		(void)json_object_set_new(own, "Allow", json_pack("{s:s}", "$ref", HEADER_REF "Allow"));
 	return json_pack("{s:s,s:o,s:{s:{s:{s:s,s:{s:{s:o}}}}}}", "description", doc, "headers", own, "content", PROBLEM_MEDIA_TYPE, "schema", "$ref",
@@ -472,7 +490,7 @@ json_t *openapi_operation(const struct route *route, struct err *e)
 	out = json_pack("{s:s,s:[s],s:s,s:s,s:O*,s:o*,s:o}", "operationId", operation->id, "tags", operation->tag, "summary", route->doc, "description", text,
 	                "parameters", json_array_size(list) > 0 ? list : NULL, "requestBody", body, "responses", responses);
 	json_decref(list);
-	if (route->flags & ROUTE_PUBLIC)
+	if (route->flags & (ROUTE_PUBLIC | ROUTE_UPGRADE))
 		(void)json_object_set_new(out, "security", json_array());
 	return out;
 }

@@ -54,6 +54,7 @@ extern const struct operation op_page, op_page_file, op_live, op_ready, op_metri
 extern const struct operation op_list, op_create, op_show, op_change, op_delete, op_pause, op_resume, op_journal, op_recording, op_drop_journal; /* ops_sessions.c */
 extern const struct operation op_act, op_computer, op_cancel, op_events, op_screenshot, op_thumbnail, op_stream, op_lease, op_change_lease; /* ops_calls.c */
 extern const struct operation op_make_token, op_make_ticket, op_list_tokens, op_revoke_token; /* ops_tokens.c */
+extern const struct operation op_make_view, op_open_view, op_list_viewers, op_throw_out, op_make_share, op_list_shares, op_revoke_share; /* ops_views.c */
 extern const struct operation op_mcp, op_mcp_end; /* ops_mcp.c */
 
 /* A form that callers send, by the name that `body` has for it. */
@@ -63,7 +64,7 @@ struct named_form {
 };
 extern const struct named_form operation_forms[]; /* ops_forms.c */
 extern const size_t operation_n_forms;
-extern const struct form form_code, form_token, form_ticket;
+extern const struct form form_code, form_token, form_ticket, form_view, form_share;
 
 /* What the front says. */
 extern const struct shape shapes_front[]; /* shapes.c */

@@ -124,7 +124,7 @@ const struct operation op_images = {
 
 static const struct said trade_code_said[] = {
 	{200, "application/json", "Traded", NULL, "the token",
-	 "{\"token\":\"gbo_4f6b…\",\"role\":\"operator\",\"expires_in_s\":43200}"},
+	 "{\"token\":\"gbo_4f6b…\",\"role\":\"operator\",\"expires_in_s\":43200,\"session\":null}"},
 };
 const struct operation op_trade_code = {
 	.id = "tradeCode",

@@ -4,9 +4,11 @@
 
 #include <string.h>
 
+#include "session/base/handshake.h"
 #include "session/base/json_text.h"
 #include "session/base/problem.h"
 #include "session/base/util.h"
+#include "session/front/upgrade.h"
 
 #define STREAM_BLOCK_BYTES (32 * 1024)
 
@@ -100,6 +102,10 @@ void reply_refusal(struct reply *reply, const struct faults *faults, const char 
 	reply->len = len;
 	if (code == ERR_UNAUTHORIZED)
 		reply_header(reply, "WWW-Authenticate", "Bearer");
+	if (code == ERR_UPGRADE) {
+		reply_header(reply, "Upgrade", "websocket");
+		reply_header(reply, "Sec-WebSocket-Version", UPGRADE_VERSION);
+	}
 	if (strcmp(info->fix, "later") == 0)
 		reply_header(reply, "Retry-After", PROBLEM_RETRY_AFTER_S);
 }
@@ -127,6 +133,20 @@ void reply_flow(struct reply *reply, const char *type, struct flow *flow)
 	reply->type = type;
 	reply->flow = flow;
 	reply->is_endless = true;
+}
+
+void reply_websocket(struct reply *reply, const char *key, const char *protocol, MHD_UpgradeHandler handler, int fd)
+{
+	char accept[HANDSHAKE_ACCEPT_SIZE];
+
+	clear(reply);
+	handshake_accept(key, accept);
+	reply->status = 101;
+	reply->upgrade = handler;
+	reply->upgrade_fd = fd;
+	reply_header(reply, "Upgrade", "websocket");
+	reply_header(reply, "Sec-WebSocket-Accept", accept);
+	reply_header(reply, "Sec-WebSocket-Protocol", protocol);
 }
 
 bool reply_comes(const struct reply *reply)
@@ -174,6 +194,8 @@ static struct MHD_Response *build_body(struct reply *reply, MHD_ContentReaderCal
 
 	if (reply->stream)
 		take_rest(reply);
+	if (reply->upgrade)
+		return MHD_create_response_for_upgrade(reply->upgrade, arg);
 	if (reply_comes(reply))
 		return MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, STREAM_BLOCK_BYTES, read, arg, NULL);
 	if (reply->has_file) {
@@ -221,6 +243,8 @@ void reply_finish(struct reply *reply)
 	free(reply->body);
 	if (reply->has_file)
 		util_close_fd(&reply->file_fd);
+	if (reply->upgrade)
+		util_close_fd(&reply->upgrade_fd);
 	stage_reply_finish(reply->stream);
 	flow_leave(reply->flow);
 	json_decref(reply->headers);

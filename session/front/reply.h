@@ -26,6 +26,8 @@ struct reply {
 	struct flow *flow;          /* a body that is still being made; the reply's */
 	bool is_endless;            /* the stream's body goes on until either side closes, and so does a flow's */
 	json_t *headers;            /* {"Name":"value"} beside those of every reply, or NULL */
+	MHD_UpgradeHandler upgrade; /* the connection goes over to another protocol: called with the closure of reply_build; or NULL */
+	int upgrade_fd;             /* what that is for, the reply's until it is stolen; with upgrade */
 	bool is_page;               /* of the console: it may load its own scripts, style and pictures, and be kept */
 	bool must_close;            /* the connection is not to be used again */
 };
@@ -43,6 +45,9 @@ void reply_relay(struct reply *reply, struct stage_reply *stream);
 
 /* 200 with a body of this type that is still being made; the reader's end of the flow is taken. */
 void reply_flow(struct reply *reply, const char *type, struct flow *flow);
+
+/* 101: the connection becomes a WebSocket of a protocol, whose handler may steal fd, which is taken. */
+void reply_websocket(struct reply *reply, const char *key, const char *protocol, MHD_UpgradeHandler handler, int fd);
 
 /* What comes of a body from a stage or a flow: as stage_reply_read and stage_reply_watch. */
 bool reply_comes(const struct reply *reply);

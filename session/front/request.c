@@ -14,6 +14,7 @@
 #include "session/base/util.h"
 #include "session/front/access.h"
 #include "session/front/check.h"
+#include "session/front/viewers.h"
 
 int request_json(const struct request *request, json_t **object, struct err *e)
 {
@@ -199,7 +200,7 @@ static enum MHD_Result answer(struct request *request, struct MHD_Connection *mh
 	enum MHD_Result result;
 
 	/* What was done is answered, but a stream does not begin. */
-	if (request->revoked && (request->refused || request->reply.is_endless)) {
+	if (request->revoked && (request->refused || request->reply.is_endless || request->reply.upgrade)) {
 		request->refused = true;
 		request->faults.n = 0;
 		(void)err_set(&request->refusal, ERR_UNAUTHORIZED, NULL, "this token was revoked meanwhile");
@@ -225,6 +226,20 @@ static enum MHD_Result answer(struct request *request, struct MHD_Connection *mh
 	result = MHD_queue_response(mhd, (unsigned int)request->reply.status, response);
 	MHD_destroy_response(response);
 	return result;
+}
+
+void request_on_upgrade(void *cls, struct MHD_Connection *mhd, void *context, const char *early, size_t early_len, MHD_socket socket,
+                        struct MHD_UpgradeResponseHandle *handle)
+{
+	struct request *request = cls;
+	const struct viewer_start start = {.session = request->session, .ticket = &request->ticket, .request_id = request->id, .conn = request->conn,
+	                                   .handle = handle, .socket = socket, .view = steal_fd(&request->reply.upgrade_fd), .early = early,
+	                                   .early_len = early_len};
+
+	(void)mhd;
+	(void)context;
+	conn_upgraded(request->conn);
+	viewers_open(request->front, &start);
 }
 
 /* --- the route --- */
@@ -302,11 +317,11 @@ static enum MHD_Result on_step(void *arg, struct MHD_Connection *mhd, const char
 
 	(void)arg;
 	(void)url;
-	(void)version;
 	switch (request->phase) {
 	case REQUEST_HEAD:
 		request->phase = REQUEST_BODY;
 		conn_has_head(request->conn);
+		request->is_http_11 = strcmp(version, MHD_HTTP_VERSION_1_1) == 0;
 		request->refused = check_head(request, mhd, method, &request->refusal) < 0;
 		if (*request->who.name)
 			join_known(request);

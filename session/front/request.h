@@ -16,6 +16,7 @@
 #include "session/front/routes.h"
 #include "session/front/sessions.h"
 #include "session/front/target.h"
+#include "session/front/tickets.h"
 #include "session/front/tokens.h"
 
 enum request_phase { REQUEST_HEAD, REQUEST_BODY, REQUEST_WORKING, REQUEST_ANSWERED };
@@ -32,6 +33,8 @@ struct request {
 	char key[LIMIT_KEY_CHARS + 1]; /* its Idempotency-Key, where the route takes one; or "" */
 	const struct route *route;
 	bool is_head;                /* method HEAD */
+	bool is_http_11;
+	struct ticket ticket;        /* of a route that is asked with one */
 	struct identity who;         /* of the token; not set on public routes */
 	struct session *session;     /* of the path, with a reference; NULL on other routes */
 	struct birth *born;          /* what this request made, with references: they end if the reply cannot be delivered */
@@ -63,6 +66,10 @@ int request_json(const struct request *request, json_t **object, struct err *e);
 
 /* The same, checked by a form; the reply lists all of its faults. */
 int request_form(struct request *request, const struct form *form, json_t **object, struct err *e);
+
+/* For reply_websocket: the connection is carried to the view that the request has opened, as its ticket says. */
+void request_on_upgrade(void *cls, struct MHD_Connection *mhd, void *context, const char *early, size_t early_len, MHD_socket socket,
+                        struct MHD_UpgradeResponseHandle *handle);
 
 /* Room for all faults of the body: when a route refuses with the first of them, the reply lists them all. */
 struct faults *request_faults(struct request *request);

@@ -15,6 +15,8 @@
 #define OPERATOR ROLES_OF(ROLE_OPERATOR)
 /* Who makes sessions: the operator, and owners, each at their own sessions. */
 #define MAKER (OPERATOR | ROLES_OF(ROLE_OWNER))
+/* Who may look at a session as people do. */
+#define WATCHER (ROLES_OF(ROLE_VIEWER) | CONTROLLER | MAKER)
 #define ALL ROLES_ALL
 
 #define SHOWN_MAX 80
@@ -58,6 +60,17 @@ const struct route routes[] = {
 	{"GET", "/v1/sessions/{id}/lease", ROUTE_WAITS, ALL, api_lease, &op_lease, "who holds the controls, at once or when that changes"},
 	{"POST", "/v1/sessions/{id}/lease", ROUTE_WAITS | ROUTE_BODY | ROUTE_REPEATABLE, AGENT | CONTROLLER | MAKER, api_change_lease, &op_change_lease,
 	 "takes the controls, or gives them back"},
+	{"POST", "/v1/sessions/{id}/rfb", ROUTE_WAITS | ROUTE_BODY, WATCHER, api_make_view, &op_make_view,
+	 "makes a ticket that opens a view of the session, once and within 30 s"},
+	{"GET", "/v1/sessions/{id}/rfb", ROUTE_WAITS | ROUTE_UPGRADE, WATCHER, api_open_view, &op_open_view,
+	 "a view of the session: RFB (VNC) over a WebSocket, opened with a ticket"},
+	{"GET", "/v1/sessions/{id}/viewers", 0, CONTROLLER | MAKER, api_list_viewers, &op_list_viewers, "who watches it now"},
+	{"DELETE", "/v1/sessions/{id}/viewers/{viewer}", 0, CONTROLLER | MAKER, api_throw_out, &op_throw_out, "ends the view of one of them at once"},
+	{"POST", "/v1/sessions/{id}/shares", ROUTE_BODY, CONTROLLER | MAKER, api_make_share, &op_make_share,
+	 "makes a link to the session for a person, and a one-use code that opens it"},
+	{"GET", "/v1/sessions/{id}/shares", 0, CONTROLLER | MAKER, api_list_shares, &op_list_shares, "its share links, but not their codes"},
+	{"DELETE", "/v1/sessions/{id}/shares/{share}", ROUTE_WAITS, CONTROLLER | MAKER, api_revoke_share, &op_revoke_share,
+	 "revokes one of them at once, with the tokens that came by it and what they have open"},
 	{"POST", "/v1/sessions/{id}/tokens", ROUTE_BODY, MAKER, api_make_token, &op_make_token, "makes one more token for a session"},
 	{"POST", "/v1/sessions/{id}/tickets", ROUTE_BODY, MAKER, api_make_ticket, &op_make_ticket, "makes a link that opens the console for one session"},
 	{"GET", "/v1/sessions/{id}/tokens", 0, MAKER, api_list_tokens, &op_list_tokens, "its tokens, but not their text"},

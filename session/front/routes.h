@@ -23,6 +23,7 @@ enum route_flag {
 	ROUTE_KEY = 1 << 3,    /* honours an Idempotency-Key */
 	ROUTE_REPEATABLE = 1 << 4, /* a POST that needs none: twice is the same as once */
 	ROUTE_STREAM = 1 << 5, /* its reply has no end */
+	ROUTE_UPGRADE = 1 << 7, /* it becomes a WebSocket; its caller is known by a ticket in place of a token */
 	ROUTE_LARGE = 1 << 6,  /* its body may have LIMIT_ACT_BODY_BYTES */
 };
 

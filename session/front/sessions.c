@@ -127,6 +127,7 @@ void session_drop(struct session *session)
 		place = &(*place)->next;
 	*place = session->next;
 	tokens_forget(session->all->tokens, session->id);
+	shares_forget(session->all->shares, session->id);
 	if (store_drop_session(session->all->store, session->id, &e) < 0)
 		log_err(LOG_ERROR, &e, "forgetting session %s", session->id);
 	session_unref(session);

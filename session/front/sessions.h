@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "session/base/co.h"
+#include "session/front/shares.h"
 #include "session/front/stage.h"
 #include "session/front/store.h"
 #include "session/front/tokens.h"
@@ -60,6 +61,7 @@ struct sessions {
 	struct warden *warden;
 	struct store *store;
 	struct tokens *tokens;
+	struct shares *shares;
 	struct audit *audit;
 	struct metrics *metrics;  /* NULL: none */
 	struct hooks *hooks;      /* NULL: none */

@@ -81,6 +81,7 @@ static const struct member traded_members[] = {
 	{"token", "string", "opens what the code was for"},
 	{"role", "Role", "of the token"},
 	{"expires_in_s", "count", "s"},
+	{"session", "string|null", "that it is for; null: for all"},
 };
 
 static const struct member display_members[] = {
@@ -169,6 +170,32 @@ static const struct member ticket_members[] = {
 	{"expires_at", "time", "of the ticket"},
 };
 
+static const struct member view_members[] = {
+	{"viewer", "string", "what lists and the lease call who opens it"},
+	{"ticket", "string", "good once, within 30 s: \"ticket.\" and this stand in Sec-WebSocket-Protocol"},
+	{"protocol", "=binary", "what stands there as well, and is answered"},
+	{"controls", "boolean", "has the view keys and pointer?"},
+	{"expires_at", "time", "of the ticket"},
+};
+static const struct member viewers_members[] = {{"viewers", "Viewer[]", "oldest first"}};
+static const struct member viewer_members[] = {
+	{"viewer", "string", "as when it was made"},
+	{"role", "Role", "of the token"},
+	{"token", "string", "by its id"},
+	{"controls", "boolean", "has the view keys and pointer?"},
+	{"since", "time", NULL},
+	{"share", "string|null", "the share link that the token came by"},
+};
+
+#define SHARE                                                                                                                            \
+	{"id", "string", "of the link; it begins with its session's"}, {"role", "=viewer controller", "of the token that its code gives"}, \
+		{"label", "string|null", "what its maker calls it"}, {"link", "string", "to be put behind the server's address"},          \
+		{"created_at", "time", NULL}, {"expires_at", "time", "of link, code and token"},                                           \
+		{"used_at", "time|null", "when the code was"}, {"tries", "count", "of the code that are left"}
+static const struct member share_members[] = {SHARE};
+static const struct member new_share_members[] = {SHARE, {"code", "string", "good once, said here alone"}};
+static const struct member shares_members[] = {{"shares", "Share[]", "oldest first"}};
+
 static const struct member rpc_members[] = {
 	{"jsonrpc", "=2.0", "the version"},
 	{"id?", "string|integer|null", "of a request, and of its response; a notification has none"},
@@ -213,5 +240,11 @@ const struct shape shapes_front[] = {
 	{"JsonRpc", "A message of the Model Context Protocol.", MEMBERS(rpc_members)},
 	{"JsonRpcError", "Why there is no result.", MEMBERS(rpc_error_members)},
 	{"Ticket", "A link for a person.", MEMBERS(ticket_members)},
+	{"View", "A ticket for a view.", MEMBERS(view_members)},
+	{"Viewers", "Who watches.", MEMBERS(viewers_members)},
+	{"Viewer", "Somebody who watches.", MEMBERS(viewer_members)},
+	{"Share", "A share link, but not its code.", MEMBERS(share_members)},
+	{"NewShare", "A share link that was made.", MEMBERS(new_share_members)},
+	{"Shares", "The share links of a session.", MEMBERS(shares_members)},
 };
 const size_t shapes_n_front = ARRAY_LEN(shapes_front);

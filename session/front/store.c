@@ -31,6 +31,9 @@ static const char *const steps[] = {
 	"CREATE TABLE creates(owner TEXT NOT NULL, key TEXT NOT NULL, request_id TEXT NOT NULL, body BLOB NOT NULL, sessions TEXT NOT NULL,"
 	" created_ms INTEGER NOT NULL, PRIMARY KEY(owner, key)) WITHOUT ROWID;"
 	"CREATE INDEX creates_by_age ON creates(created_ms);",
+	"ALTER TABLE tokens ADD COLUMN share TEXT NOT NULL DEFAULT '';"
+	"CREATE TABLE shares(id TEXT PRIMARY KEY, session TEXT NOT NULL, role INTEGER NOT NULL, label TEXT NOT NULL, code BLOB NOT NULL,"
+	" tries INTEGER NOT NULL, used_ms INTEGER NOT NULL, created_ms INTEGER NOT NULL, expires_ms INTEGER NOT NULL) WITHOUT ROWID;",
 };
 
 static int failed(struct store *store, const char *what, struct err *e)
@@ -138,15 +141,16 @@ int store_put_session(struct store *store, const struct store_session *session, 
 
 int store_drop_session(struct store *store, const char *id, struct err *e)
 {
-	if (run(store, NULL, NULL, e, "DELETE FROM tokens WHERE session=?", "s", id) < 0)
+	if (run(store, NULL, NULL, e, "DELETE FROM tokens WHERE session=?", "s", id) < 0 ||
+	    run(store, NULL, NULL, e, "DELETE FROM shares WHERE session=?", "s", id) < 0)
 		return -1;
 	return run(store, NULL, NULL, e, "DELETE FROM sessions WHERE id=?", "s", id);
 }
 
 int store_put_token(struct store *store, const struct store_token *token, struct err *e)
 {
-	return run(store, NULL, NULL, e, "INSERT OR REPLACE INTO tokens VALUES(?,?,?,?,?,?)", "hisisi", token->hash, (int64_t)token->role,
-	           token->session, token->expires_ms, token->name, token->created_ms);
+	return run(store, NULL, NULL, e, "INSERT OR REPLACE INTO tokens VALUES(?,?,?,?,?,?,?)", "hisisis", token->hash, (int64_t)token->role,
+	           token->session, token->expires_ms, token->name, token->created_ms, token->share);
 }
 
 int store_drop_token(struct store *store, const uint8_t hash[STORE_HASH_BYTES], struct err *e)
@@ -156,7 +160,20 @@ int store_drop_token(struct store *store, const uint8_t hash[STORE_HASH_BYTES], 
 
 int store_drop_old_tokens(struct store *store, int64_t now_ms, struct err *e)
 {
+	if (run(store, NULL, NULL, e, "DELETE FROM shares WHERE expires_ms < ?", "i", now_ms) < 0)
+		return -1;
 	return run(store, NULL, NULL, e, "DELETE FROM tokens WHERE expires_ms > 0 AND expires_ms < ?", "i", now_ms);
+}
+
+int store_put_share(struct store *store, const struct store_share *share, struct err *e)
+{
+	return run(store, NULL, NULL, e, "INSERT OR REPLACE INTO shares VALUES(?,?,?,?,?,?,?,?,?)", "ssishiiii", share->id, share->session,
+	           (int64_t)share->role, share->label, share->code, share->tries, share->used_ms, share->created_ms, share->expires_ms);
+}
+
+int store_drop_share(struct store *store, const char *id, struct err *e)
+{
+	return run(store, NULL, NULL, e, "DELETE FROM shares WHERE id=?", "s", id);
 }
 
 struct each_session {
@@ -201,7 +218,7 @@ static void on_token(void *arg, sqlite3_stmt *row)
 	const struct each_token *each = arg;
 	struct store_token token = {
 		.role = sqlite3_column_int(row, 1), .session = text_at(row, 2), .expires_ms = sqlite3_column_int64(row, 3),
-		.name = text_at(row, 4), .created_ms = sqlite3_column_int64(row, 5),
+		.name = text_at(row, 4), .created_ms = sqlite3_column_int64(row, 5), .share = text_at(row, 6),
 	};
 
 	if (sqlite3_column_bytes(row, 0) != STORE_HASH_BYTES)
@@ -215,6 +232,33 @@ int store_each_token(struct store *store, void (*fn)(void *arg, const struct sto
 	struct each_token each = {.fn = fn, .arg = arg};
 
 	return run(store, on_token, &each, e, "SELECT * FROM tokens ORDER BY created_ms, hash", "");
+}
+
+struct each_share {
+	void (*fn)(void *arg, const struct store_share *share);
+	void *arg;
+};
+
+static void on_share(void *arg, sqlite3_stmt *row)
+{
+	const struct each_share *each = arg;
+	struct store_share share = {
+		.id = text_at(row, 0), .session = text_at(row, 1), .role = sqlite3_column_int(row, 2), .label = text_at(row, 3),
+		.tries = sqlite3_column_int64(row, 5), .used_ms = sqlite3_column_int64(row, 6), .created_ms = sqlite3_column_int64(row, 7),
+		.expires_ms = sqlite3_column_int64(row, 8),
+	};
+
+	if (sqlite3_column_bytes(row, 4) != STORE_HASH_BYTES)
+		return;
+	memcpy(share.code, sqlite3_column_blob(row, 4), STORE_HASH_BYTES);
+	each->fn(each->arg, &share);
+}
+
+int store_each_share(struct store *store, void (*fn)(void *arg, const struct store_share *share), void *arg, struct err *e)
+{
+	struct each_share each = {.fn = fn, .arg = arg};
+
+	return run(store, on_share, &each, e, "SELECT * FROM shares ORDER BY created_ms, id", "");
 }
 
 static void on_code(void *arg, sqlite3_stmt *row)

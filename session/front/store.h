@@ -31,8 +31,20 @@ struct store_token {
 	int role;            /* enum role */
 	const char *session; /* "" when it is of no session */
 	const char *name;    /* as its maker called it, or "" */
+	const char *share;   /* the share link that it came by, or "" */
 	int64_t created_ms;
 	int64_t expires_ms;  /* 0: with its session */
+};
+
+/* A share link. */
+struct store_share {
+	const char *id, *session;
+	int role;            /* enum role */
+	const char *label;   /* as its maker called it, or "" */
+	uint8_t code[STORE_HASH_BYTES];
+	int64_t tries;       /* of a code that are left; 0: it was used, or tried too often */
+	int64_t used_ms;     /* 0: it was not */
+	int64_t created_ms, expires_ms;
 };
 
 /* A create under an Idempotency-Key. */
@@ -50,16 +62,20 @@ void store_close(struct store *store);
 
 /* Writes or replaces the row of a session. */
 int store_put_session(struct store *store, const struct store_session *session, struct err *e);
-/* Removes the row of a session and of its tokens. */
+/* Removes the row of a session and those of its tokens and share links. */
 int store_drop_session(struct store *store, const char *id, struct err *e);
 int store_put_token(struct store *store, const struct store_token *token, struct err *e);
 int store_drop_token(struct store *store, const uint8_t hash[STORE_HASH_BYTES], struct err *e);
-/* Removes tokens that expired before now_ms. */
+/* Removes tokens and share links that expired before now_ms. */
 int store_drop_old_tokens(struct store *store, int64_t now_ms, struct err *e);
+
+int store_put_share(struct store *store, const struct store_share *share, struct err *e);
+int store_drop_share(struct store *store, const char *id, struct err *e);
 
 /* Calls fn for each row, oldest first; what it gets is valid during the call. */
 int store_each_session(struct store *store, void (*fn)(void *arg, const struct store_session *session), void *arg, struct err *e);
 int store_each_token(struct store *store, void (*fn)(void *arg, const struct store_token *token), void *arg, struct err *e);
+int store_each_share(struct store *store, void (*fn)(void *arg, const struct store_share *share), void *arg, struct err *e);
 
 /* Writes or replaces the row of a create, or removes it. */
 int store_put_create(struct store *store, const struct store_create *create, struct err *e);

@@ -11,7 +11,6 @@
 
 #define N_SIGNS 20
 #define GROUP 5
-#define TEXT_BYTES (N_SIGNS + N_SIGNS / GROUP) /* with dashes between the groups and a NUL */
 
 struct entry {
 	uint8_t hash[STORE_HASH_BYTES];
@@ -21,6 +20,14 @@ struct entry {
 struct tickets {
 	struct entry entries[LIMIT_TICKETS];
 	size_t n_entries;
+};
+
+static const struct {
+	int64_t ms;
+	const char *words;
+} lives[N_TICKET_KINDS] = {
+	[TICKET_CONSOLE] = {LIMIT_CODE_MS, "five minutes"},
+	[TICKET_VIEW] = {LIMIT_VIEW_TICKET_MS, "30 s"},
 };
 
 struct tickets *tickets_create(void)
@@ -33,93 +40,85 @@ void tickets_destroy(struct tickets *tickets)
 	free(tickets);
 }
 
-/* Of 32 signs; none of them looks like another. */
-static char *random_text(uint8_t hash[STORE_HASH_BYTES])
+static void hash_signs(const char *text, uint8_t hash[STORE_HASH_BYTES], bool *is_whole)
 {
-	static const char alphabet[] = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
-	uint8_t random[N_SIGNS];
-	char signs[N_SIGNS], *text = util_zalloc(TEXT_BYTES);
-	size_t len = 0;
+	char signs[N_SIGNS] = {0};
 
-	util_random(random, sizeof(random));
-	for (size_t i = 0; i < N_SIGNS; i++) {
-		signs[i] = alphabet[random[i] % 32];
-		if (i > 0 && i % GROUP == 0)
-			text[len++] = '-';
-		text[len++] = signs[i];
-	}
+	*is_whole = secret_read_code(text, N_SIGNS, signs);
 	hash_sha256(signs, sizeof(signs), hash);
-	explicit_bzero(random, sizeof(random));
 	explicit_bzero(signs, sizeof(signs));
-	return text;
+}
+
+/* The last takes its place. */
+static void drop(struct tickets *tickets, size_t i)
+{
+	struct entry *last = &tickets->entries[--tickets->n_entries];
+
+	if (i < tickets->n_entries)
+		tickets->entries[i] = *last;
+	explicit_bzero(last, sizeof(*last));
 }
 
 static void drop_old(struct tickets *tickets, int64_t now_ms)
 {
-	size_t kept = 0;
-
-	for (size_t i = 0; i < tickets->n_entries; i++)
-		if (tickets->entries[i].ticket.expires_ms > now_ms)
-			tickets->entries[kept++] = tickets->entries[i];
-	tickets->n_entries = kept;
+	for (size_t i = tickets->n_entries; i-- > 0;)
+		if (tickets->entries[i].ticket.expires_ms <= now_ms)
+			drop(tickets, i);
 }
 
-static size_t count_of(const struct tickets *tickets, const char *session)
+static size_t count_of(const struct tickets *tickets, const struct ticket *ticket)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < tickets->n_entries; i++)
-		n += strcmp(tickets->entries[i].ticket.session, session) == 0;
+		n += tickets->entries[i].ticket.kind == ticket->kind && strcmp(tickets->entries[i].ticket.session, ticket->session) == 0;
 	return n;
 }
 
 int tickets_make(struct tickets *tickets, struct ticket *ticket, int64_t now_ms, char **text, struct err *e)
 {
 	struct entry *entry;
+	bool is_whole;
 
 	drop_old(tickets, now_ms);
-	if (tickets->n_entries == LIMIT_TICKETS || count_of(tickets, ticket->session) == LIMIT_SESSION_TICKETS)
-		return err_set(e, ERR_LIMIT, NULL, "%d links of a session may wait to be used, and %d of the server; the first expires within five minutes",
-		               LIMIT_SESSION_TICKETS, LIMIT_TICKETS);
-	ticket->expires_ms = now_ms + LIMIT_CODE_MS;
+	if (tickets->n_entries == LIMIT_TICKETS || count_of(tickets, ticket) == LIMIT_SESSION_TICKETS)
+		return err_set(e, ERR_LIMIT, NULL, "%d links of a session may wait to be used, and %d of the server; the first expires within %s",
+		               LIMIT_SESSION_TICKETS, LIMIT_TICKETS, lives[ticket->kind].words);
+	ticket->expires_ms = now_ms + lives[ticket->kind].ms;
 	entry = &tickets->entries[tickets->n_entries++];
 	entry->ticket = *ticket;
-	*text = random_text(entry->hash);
+	*text = secret_new_code(N_SIGNS, GROUP);
+	hash_signs(*text, entry->hash, &is_whole);
 	return 0;
 }
 
-/* The signs of a text as people type it; false when it has not as many as a ticket has. */
-static bool read_signs(const char *text, char signs[N_SIGNS])
-{
-	size_t n = 0;
-
-	for (; *text; text++) {
-		if (*text == '-' || *text == ' ')
-			continue;
-		if (n == N_SIGNS)
-			return false;
-		signs[n++] = *text >= 'a' && *text <= 'z' ? (char)(*text - 'a' + 'A') : *text;
-	}
-	return n == N_SIGNS;
-}
-
-bool tickets_take(struct tickets *tickets, const char *text, int64_t now_ms, struct ticket *out)
+bool tickets_take(struct tickets *tickets, enum ticket_kind kind, const char *text, int64_t now_ms, struct ticket *out)
 {
 	uint8_t hash[STORE_HASH_BYTES];
-	char signs[N_SIGNS];
+	bool is_whole;
 	size_t found;
 
 	drop_old(tickets, now_ms);
-	if (!read_signs(text, signs))
+	hash_signs(text, hash, &is_whole);
+	if (!is_whole)
 		return false;
-	hash_sha256(signs, sizeof(signs), hash);
 	found = tickets->n_entries;
 	for (size_t i = 0; i < tickets->n_entries; i++)
 		if (hash_same(tickets->entries[i].hash, hash))
 			found = i;
-	if (found == tickets->n_entries)
+	if (found == tickets->n_entries || tickets->entries[found].ticket.kind != kind)
 		return false;
 	*out = tickets->entries[found].ticket;
-	tickets->entries[found] = tickets->entries[--tickets->n_entries];
+	drop(tickets, found);
 	return true;
+}
+
+void tickets_revoke(struct tickets *tickets, const char *session, const char *token_id)
+{
+	for (size_t i = tickets->n_entries; i-- > 0;) {
+		const struct ticket *ticket = &tickets->entries[i].ticket;
+
+		if (ticket->kind == TICKET_VIEW && strcmp(ticket->session, session) == 0 && strcmp(ticket->who.name, token_id) == 0)
+			drop(tickets, i);
+	}
 }

@@ -17,7 +17,7 @@ struct entry {
 	uint8_t hash[STORE_HASH_BYTES];
 	enum role role;
 	char session[SESSION_ID_SIZE], owner[OWNER_SIZE];
-	char name[LIMIT_TOKEN_NAME_BYTES + 1];
+	char name[LIMIT_TOKEN_NAME_BYTES + 1], share[SHARE_ID_SIZE];
 	int64_t created_ms, expires_ms;
 };
 
@@ -75,13 +75,14 @@ static struct entry *add(struct tokens *tokens, const struct store_token *row)
 	memcpy(entry->hash, row->hash, STORE_HASH_BYTES);
 	(void)snprintf(entry->session, sizeof(entry->session), "%s", row->session);
 	(void)snprintf(entry->name, sizeof(entry->name), "%s", row->name);
+	(void)snprintf(entry->share, sizeof(entry->share), "%s", row->share);
 	(void)snprintf(entry->owner, sizeof(entry->owner), "%s", row->role == ROLE_OPERATOR ? OWNER_OPERATOR : "");
 	return entry;
 }
 
 void tokens_add_key(struct tokens *tokens, const uint8_t hash[STORE_HASH_BYTES], enum role role, const char *name)
 {
-	struct store_token row = {.role = (int)role, .session = "", .name = ""};
+	struct store_token row = {.role = (int)role, .session = "", .name = "", .share = ""};
 	struct entry *entry;
 
 	memcpy(row.hash, hash, STORE_HASH_BYTES);
@@ -171,7 +172,7 @@ static int64_t next_created_ms(const struct tokens *tokens, const char *session)
 
 int tokens_make(struct tokens *tokens, struct token_info *info, char **token, struct err *e)
 {
-	struct store_token row = {.role = (int)info->role, .session = info->session, .name = info->name ? info->name : "",
+	struct store_token row = {.role = (int)info->role, .session = info->session, .name = info->name ? info->name : "", .share = info->share ? info->share : "",
 	                          .created_ms = next_created_ms(tokens, info->session), .expires_ms = info->expires_ms};
 	char *text;
 
@@ -204,6 +205,7 @@ bool tokens_find(const struct tokens *tokens, const char *token, struct identity
 	who->role = found->role;
 	memcpy(who->session, found->session, sizeof(who->session));
 	memcpy(who->owner, found->owner, sizeof(who->owner));
+	memcpy(who->share, found->share, sizeof(who->share));
 	make_id(hash, who->name);
 	who->expires_ms = found->expires_ms;
 	return true;
@@ -213,7 +215,7 @@ void tokens_each(const struct tokens *tokens, const char *session, void (*fn)(vo
 {
 	for (size_t i = 0; i < tokens->n_entries; i++) {
 		const struct entry *entry = &tokens->entries[i];
-		struct token_info info = {.role = entry->role, .session = entry->session, .name = entry->name,
+		struct token_info info = {.role = entry->role, .session = entry->session, .name = entry->name, .share = entry->share,
 		                          .created_ms = entry->created_ms, .expires_ms = entry->expires_ms};
 
 		if (!is_of_session(entry, session) || has_expired(entry))

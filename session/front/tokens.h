@@ -24,12 +24,16 @@ enum role { ROLE_AGENT, ROLE_VIEWER, ROLE_CONTROLLER, ROLE_OPERATOR, ROLE_OWNER,
 /* A token's id is the beginning of its hash in hex: for lists, the journal and the log. */
 #define TOKEN_ID_SIZE 17
 
+/* A share link's id: its session's, "-" and eight signs. */
+#define SHARE_ID_SIZE (SESSION_ID_LEN + 10)
+
 /* Whose a token is. */
 struct identity {
 	enum role role;
 	char session[SESSION_ID_SIZE]; /* "" for an operator and an owner */
 	char owner[OWNER_SIZE];        /* whose the sessions are that it makes: a key's name, OWNER_OPERATOR; "" if it makes none */
 	char name[TOKEN_ID_SIZE];      /* the token's id */
+	char share[SHARE_ID_SIZE];     /* the share link that it came by; "" for none */
 	int64_t expires_ms;            /* wall clock; 0: it does not by itself */
 };
 
@@ -38,6 +42,7 @@ struct token_info {
 	enum role role;
 	const char *session;    /* "" for none */
 	const char *name;       /* as its maker called it; "" for not at all */
+	const char *share;      /* the share link that it came by; "" or NULL for none */
 	int64_t expires_ms;     /* wall clock; 0: it ends with its session */
 	int64_t created_ms;
 	char id[TOKEN_ID_SIZE];

@@ -19,6 +19,7 @@ struct ask {
 	uint32_t tag;
 	bool answered;
 	struct warden_event answer;
+	int fd; /* that came with it, or -1 */
 	struct co_event changed;
 };
 
@@ -82,26 +83,37 @@ int warden_hello(int fd, const struct warden_ops *ops, struct warden_hello *hell
 	return 0;
 }
 
-static int send_request(struct warden *warden, uint32_t op, uint32_t tag, const char *id, const struct warden_create *create,
-                        struct err *e)
+/* What a request has beside its kind and its session. */
+struct more {
+	const struct warden_create *create;
+	const struct warden_viewer *viewer;
+};
+
+static int send_request(struct warden *warden, uint32_t op, uint32_t tag, const char *id, const struct more *more, struct err *e)
 {
 	struct warden_request request;
+	int rc;
 
 	memset(&request, 0, sizeof(request));
 	request.op = op;
 	request.tag = tag;
 	memcpy(request.session, id, strnlen(id, SESSION_ID_LEN));
-	if (create)
-		request.create = *create;
-	return ipc_send(warden->fd, &request, sizeof(request), NULL, 0, e);
+	if (more && more->create)
+		request.create = *more->create;
+	if (more && more->viewer)
+		request.viewer = *more->viewer;
+	rc = ipc_send(warden->fd, &request, sizeof(request), NULL, 0, e);
+	explicit_bzero(&request.viewer, sizeof(request.viewer));
+	return rc;
 }
 
-/* True if somebody waited for this event. */
-static bool answer(struct warden *warden, const struct warden_event *event)
+/* True if somebody waited for this event, and took what came with it. */
+static bool answer(struct warden *warden, const struct warden_event *event, int *fd)
 {
 	for (struct ask *ask = warden->asks; ask; ask = ask->next)
 		if (ask->tag == event->tag && !ask->answered) {
 			ask->answer = *event;
+			ask->fd = steal_fd(fd);
 			ask->answered = true;
 			co_signal(&ask->changed);
 			return true;
@@ -109,7 +121,7 @@ static bool answer(struct warden *warden, const struct warden_event *event)
 	return false;
 }
 
-static void take_event(struct warden *warden, struct warden_event *event)
+static void take_event(struct warden *warden, struct warden_event *event, int *fd)
 {
 	struct err e;
 
@@ -118,24 +130,25 @@ static void take_event(struct warden *warden, struct warden_event *event)
 	event->detail[sizeof(event->detail) - 1] = '\0';
 	switch (event->op) {
 	case WARDEN_CREATED:
-		if (!answer(warden, event) && warden_end(warden, event->session, &e) < 0)
+		if (!answer(warden, event, fd) && warden_end(warden, event->session, &e) < 0)
 			log_err(LOG_ERROR, &e, "ending %s, which nobody waits for", event->session);
 		break;
 	case WARDEN_FAILED:
 		/* Nobody waits for it any more: it is the end of a session that had not begun. */
 		event->reason = WARDEN_ASKED;
-		if (!answer(warden, event))
+		if (!answer(warden, event, fd))
 			warden->ops->ended(warden->ops->arg, event);
 		break;
 	case WARDEN_DONE:
+	case WARDEN_VIEWER_ADDED:
 	case WARDEN_REFUSED:
-		if (!answer(warden, event) && event->op == WARDEN_REFUSED)
+		if (!answer(warden, event, fd) && event->op == WARDEN_REFUSED)
 			log_warn("the warden refuses a request for %s: %s", event->session, event->detail);
 		break;
 	case WARDEN_USED:
 		warden->ops->used(warden->ops->arg, event);
 		if (!*event->session)
-			(void)answer(warden, event);
+			(void)answer(warden, event, fd);
 		break;
 	case WARDEN_ENDED:
 		warden->ops->ended(warden->ops->arg, event);
@@ -161,10 +174,11 @@ static void on_ready(void *arg, uint32_t events)
 				log_err(LOG_ERROR, &e, "the new certificate is refused, and the one before stays in force");
 			continue;
 		}
+		if (len == sizeof(record.event))
+			take_event(warden, &record.event, &extra);
 		util_close_fd(&extra);
 		if (len != sizeof(record.event))
 			break;
-		take_event(warden, &record.event);
 	}
 	if (rc < 0 && errno == EAGAIN)
 		return;
@@ -197,11 +211,11 @@ static void forget_ask(struct warden *warden, const struct ask *ask)
 }
 
 /* Sends a request and waits for its answer, which may be a refusal. */
-static int ask_warden(struct warden *warden, uint32_t op, const char *id, const struct warden_create *create, int64_t deadline_ms,
-                      struct warden_event *answer, struct err *e)
+static int ask_for_fd(struct warden *warden, uint32_t op, const char *id, const struct more *more, int64_t deadline_ms,
+                      struct warden_event *answer, int *fd, struct err *e)
 {
-	struct ask ask = {.tag = ++warden->last_tag};
-	int rc = send_request(warden, op, ask.tag, id, create, e);
+	struct ask ask = {.tag = ++warden->last_tag, .fd = -1};
+	int rc = send_request(warden, op, ask.tag, id, more, e);
 
 	if (rc < 0)
 		return -1;
@@ -210,6 +224,7 @@ static int ask_warden(struct warden *warden, uint32_t op, const char *id, const 
 	while (rc == 0 && !ask.answered)
 		rc = co_wait_event(&ask.changed, deadline_ms, e);
 	forget_ask(warden, &ask);
+	*fd = ask.fd;
 	if (rc < 0)
 		return -1;
 	if (ask.answer.op == WARDEN_FAILED || ask.answer.op == WARDEN_REFUSED) {
@@ -221,12 +236,20 @@ static int ask_warden(struct warden *warden, uint32_t op, const char *id, const 
 	return 0;
 }
 
+static int ask_warden(struct warden *warden, uint32_t op, const char *id, const struct more *more, int64_t deadline_ms,
+                      struct warden_event *answer, struct err *e)
+{
+	auto_fd fd = -1; /* none comes */
+
+	return ask_for_fd(warden, op, id, more, deadline_ms, answer, &fd, e);
+}
+
 int warden_start(struct warden *warden, const char *id, const struct warden_create *create, int64_t deadline_ms,
                  uint32_t *isolation, struct err *e)
 {
 	struct warden_event answer;
 
-	if (ask_warden(warden, WARDEN_CREATE, id, create, deadline_ms, &answer, e) < 0)
+	if (ask_warden(warden, WARDEN_CREATE, id, &(struct more){.create = create}, deadline_ms, &answer, e) < 0)
 		return -1;
 	*isolation = answer.isolation;
 	return 0;
@@ -239,7 +262,7 @@ int warden_set_ttl(struct warden *warden, const char *id, uint32_t ttl_s, int64_
 
 	memset(&life, 0, sizeof(life));
 	life.ttl_s = ttl_s;
-	return ask_warden(warden, WARDEN_SET_TTL, id, &life, deadline_ms, &answer, e);
+	return ask_warden(warden, WARDEN_SET_TTL, id, &(struct more){.create = &life}, deadline_ms, &answer, e);
 }
 
 int warden_drop_journal(struct warden *warden, const char *id, int64_t deadline_ms, struct err *e)
@@ -247,6 +270,19 @@ int warden_drop_journal(struct warden *warden, const char *id, int64_t deadline_
 	struct warden_event answer;
 
 	return ask_warden(warden, WARDEN_DROP_JOURNAL, id, NULL, deadline_ms, &answer, e);
+}
+
+int warden_add_viewer(struct warden *warden, const char *id, const struct warden_viewer *viewer, int64_t deadline_ms, int *fd, struct err *e)
+{
+	struct warden_event answer;
+	auto_fd stream = -1;
+
+	if (ask_for_fd(warden, WARDEN_ADD_VIEWER, id, &(struct more){.viewer = viewer}, deadline_ms, &answer, &stream, e) < 0)
+		return -1;
+	if (stream < 0)
+		return err_set(e, ERR_INTERNAL, NULL, "the warden added a viewer without its stream");
+	*fd = steal_fd(&stream);
+	return 0;
 }
 
 int warden_ask_usage(struct warden *warden, int64_t deadline_ms, struct err *e)

@@ -43,6 +43,12 @@ int warden_start(struct warden *warden, const char *id, const struct warden_crea
 /* The session lives ttl_s from now on. Waits for the answer. Errors: that of the warden, ERR_TIMEOUT, ERR_CANCELLED. */
 int warden_set_ttl(struct warden *warden, const char *id, uint32_t ttl_s, int64_t deadline_ms, struct err *e);
 
+/*
+ * Starts the view of one who watches. *fd is a stream of RFB, the caller's; its end is that of the view. Waits for the answer. Errors: that of
+ * the warden, ERR_TIMEOUT and ERR_CANCELLED, after which a view that comes all the same is ended.
+ */
+int warden_add_viewer(struct warden *warden, const char *id, const struct warden_viewer *viewer, int64_t deadline_ms, int *fd, struct err *e);
+
 /* Removes the journal of a session that has ended. Waits for the answer. Errors: that of the warden, among them ERR_NOT_FOUND and ERR_CONFLICT,
  * ERR_TIMEOUT, ERR_CANCELLED. */
 int warden_drop_journal(struct warden *warden, const char *id, int64_t deadline_ms, struct err *e);

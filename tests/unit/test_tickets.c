@@ -42,12 +42,12 @@ static void test_one_use(void **state)
 
 	(void)state;
 	assert_string_not_equal(first, second);
-	assert_true(tickets_take(tickets, first, NOW, &got));
+	assert_true(tickets_take(tickets, TICKET_CONSOLE, first, NOW, &got));
 	assert_int_equal(got.role, ROLE_VIEWER);
 	assert_string_equal(got.session, SESSION);
 	assert_int_equal(got.ttl_s, 60);
-	assert_false(tickets_take(tickets, first, NOW, &got));
-	assert_true(tickets_take(tickets, second, NOW, &got));
+	assert_false(tickets_take(tickets, TICKET_CONSOLE, first, NOW, &got));
+	assert_true(tickets_take(tickets, TICKET_CONSOLE, second, NOW, &got));
 	assert_int_equal(got.role, ROLE_AGENT);
 	secret_wipe(first);
 	secret_wipe(second);
@@ -69,10 +69,10 @@ static void test_as_people_type_them(void **state)
 	typed[len] = '\0';
 	memcpy(longer, typed, len);
 	memcpy(longer + len, "a", 2);
-	assert_false(tickets_take(tickets, "", NOW, &got));
-	assert_false(tickets_take(tickets, longer, NOW, &got));
-	assert_false(tickets_take(tickets, typed + 1, NOW, &got));
-	assert_true(tickets_take(tickets, typed, NOW, &got));
+	assert_false(tickets_take(tickets, TICKET_CONSOLE, "", NOW, &got));
+	assert_false(tickets_take(tickets, TICKET_CONSOLE, longer, NOW, &got));
+	assert_false(tickets_take(tickets, TICKET_CONSOLE, typed + 1, NOW, &got));
+	assert_true(tickets_take(tickets, TICKET_CONSOLE, typed, NOW, &got));
 	secret_wipe(text);
 	tickets_destroy(tickets);
 }
@@ -84,8 +84,8 @@ static void test_so_long(void **state)
 	struct ticket got;
 
 	(void)state;
-	assert_true(tickets_take(tickets, first, NOW + LIMIT_CODE_MS - 1, &got));
-	assert_false(tickets_take(tickets, second, NOW + LIMIT_CODE_MS, &got));
+	assert_true(tickets_take(tickets, TICKET_CONSOLE, first, NOW + LIMIT_CODE_MS - 1, &got));
+	assert_false(tickets_take(tickets, TICKET_CONSOLE, second, NOW + LIMIT_CODE_MS, &got));
 	secret_wipe(first);
 	secret_wipe(second);
 	tickets_destroy(tickets);
@@ -121,7 +121,7 @@ static void test_so_many(void **state)
 		}
 	}
 	assert_full(tickets, "szzzzzzzzzzzzzzz");
-	assert_true(tickets_take(tickets, last, NOW, &got));
+	assert_true(tickets_take(tickets, TICKET_CONSOLE, last, NOW, &got));
 	secret_wipe(last);
 	secret_wipe(make_of(tickets, ROLE_VIEWER, 100));
 	tickets_destroy(tickets);
