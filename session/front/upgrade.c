@@ -17,7 +17,7 @@ int upgrade_check(const struct head *head, bool is_get, bool is_http_11, struct 
 		return err_set(e, ERR_UPGRADE, NULL, "Sec-WebSocket-Version must be " UPGRADE_VERSION);
 	if (!handshake_is_key(head->websocket_key))
 		return err_set(e, ERR_BAD_REQUEST, NULL, "Sec-WebSocket-Key must be 16 bytes in Base64");
-	if (!head_list_has(head->websocket_protocol, UPGRADE_PROTOCOL))
+	if (head->websocket_protocol && !head_list_has(head->websocket_protocol, UPGRADE_PROTOCOL))
 		return err_set(e, ERR_BAD_REQUEST, NULL, "Sec-WebSocket-Protocol must offer " UPGRADE_PROTOCOL ", and with it " TICKET "TEXT");
 	return 0;
 }

@@ -84,6 +84,7 @@ def test_examples_of_replies(document):
 # --- the examples of requests, against real sessions
 
 FAKE_SESSION, FAKE_TOKEN, FAKE_CODE, FAKE_MCP = "s4v6kq2mzx7hw3pd", "t8f2c41d", "ABCD-2345", "0f6c1d2e3b4a59687f8e9dacbb0a1928"
+FAKE_VIEWER, FAKE_SHARE, FAKE_TICKET = "v3", f"{FAKE_SESSION}-7k2m9x4a", "AAAAA-BBBBB-CCCCC-DDDDD"
 # What ends a session is asked for last.
 LATE = ["changeLease", "pauseSession", "resumeSession", "revokeToken", "endSession", "deleteJournal"]
 INITIALIZE = {"jsonrpc": "2.0", "id": 0, "method": "initialize",
