@@ -28,6 +28,7 @@ struct mcp *mcp_create(struct front *front)
 		DIE("the action document is no JSON");
 	*mcp = (struct mcp){.front = front, .tools = tools_create(actions, &spec_form), .sessions = mcp_sessions_create(),
 	                    .no_params = json_object()};
+	util_random(mcp->handover_key, sizeof(mcp->handover_key));
 	return mcp;
 }
 
@@ -249,6 +250,7 @@ struct mcp_run *mcp_run_create_tool(struct mcp *mcp, const struct mcp_call *call
 	if (arguments)
 		(void)json_object_set_new(message, "arguments", needed_arguments(tool, arguments));
 	run = mcp_run_create(mcp, call, message, NULL);
+	mcp_handover_read(&run->handover, call, message);
 	run->call.id = json_object_get(message, "id");
 	run->call.progress_token = json_object_get(message, "token");
 	run->call.method = "tools/call";

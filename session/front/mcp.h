@@ -11,6 +11,7 @@
 #include "session/front/birth.h"
 #include "session/front/flow.h"
 #include "session/front/front.h"
+#include "session/front/mcp_handover.h"
 #include "session/mcp/call.h"
 #include "session/mcp/sessions.h"
 #include "session/mcp/tools.h"
@@ -22,6 +23,7 @@ struct mcp {
 	struct tools *tools;
 	struct mcp_sessions *sessions;
 	json_t *no_params;    /* of requests without any: {} */
+	uint8_t handover_key[32]; /* of what clients bring back */
 	struct mcp_run *runs; /* at work */
 	size_t n_runs, n_batches;
 };
@@ -45,6 +47,7 @@ struct mcp_run {
 	char session[33];           /* its Mcp-Session-Id, "" without one */
 	json_t *message;            /* what call borrows of: of a tool, what it is needed for alone */
 	json_t *caps;
+	struct mcp_handover handover;
 	const struct tool *tool;    /* NULL: mcp_more answers */
 	const json_t *arguments;    /* borrowed of message; NULL without any */
 	char *body;                 /* of a tool that the stage answers: its arguments, as they go there */

@@ -117,20 +117,50 @@ static char *wrap_reply(struct mcp_run *run, struct stage_reply *reply, size_t *
 	return refuse(run, &e, len);
 }
 
+/* NULL: it went out by itself. */
+static char *pass_on(struct mcp_run *run, struct stage_reply *reply, size_t *len)
+{
+	if (stage_reply_left(reply) >= 0 || stage_reply_status(reply) != 200 || run->is_whole)
+		return wrap_reply(run, reply, len);
+	mcp_run_relay(run, reply);
+	return NULL;
+}
+
+/* A call that was answered with an address comes back. False when it is to look now, in place of what it asked for. */
+static bool come_back(struct mcp_run *run, char **text, size_t *len)
+{
+	enum mcp_handover_end end = mcp_handover_resume(run, text, len);
+
+	if (end == MCP_HANDOVER_ANSWERED)
+		return true;
+	if (end == MCP_HANDOVER_DECLINED) {
+		*text = answer(run, result_of_failure("declined: no person will come, and the controls are yours again; look before you act"), len);
+		return true;
+	}
+	free(run->body);
+	run->body = util_strdup("{\"name\":\"computer\",\"arguments\":{}}");
+	run->body_len = strlen(run->body);
+	return false;
+}
+
 static char *ask_stage(struct mcp_run *run, size_t *len)
 {
 	struct stage_reply *reply;
 	char *text = NULL;
 	struct err e;
 
-	if (find_session(run, &e) < 0 || call_stage(run, &reply, &e) < 0)
+	if (find_session(run, &e) < 0)
+		return refuse(run, &e, len);
+	if (run->handover.state && come_back(run, &text, len))
+		return text;
+	if (call_stage(run, &reply, &e) < 0)
 		return refuse(run, &e, len);
 	metrics_of_stage(run->mcp->front->metrics, stage_reply_counts(reply));
 	run->refused = err_from_wire(form_string(stage_reply_counts(reply), "refused", ""));
-	if (stage_reply_left(reply) < 0 && stage_reply_status(reply) == 200 && !run->is_whole)
-		mcp_run_relay(run, reply);
-	else
-		text = wrap_reply(run, reply, len);
+	if (mcp_handover_wanted(run, stage_reply_counts(reply)))
+		text = mcp_handover_ask(run, len);
+	if (!text)
+		text = pass_on(run, reply, len);
 	stage_reply_finish(reply);
 	return text;
 }

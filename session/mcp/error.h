@@ -23,6 +23,7 @@
 	X(MCP_NO_CAPABILITY, -32021, 400, 400) \
 	X(MCP_VERSION, -32022, 400, 400)       \
 	X(MCP_NO_SESSION, -32001, 404, 404)    \
+	X(MCP_ELICIT, -32042, 200, 200)        \
 	X(MCP_BUSY, -31003, 429, 429)
 
 enum mcp_fault {

@@ -10,8 +10,8 @@
 #define SHOWN_MAX 80
 
 const struct revision revisions[] = {
-	{.name = "2026-07-28", .modern = true, .structured = true},
-	{.name = "2025-11-25", .structured = true},
+	{.name = "2026-07-28", .modern = true, .urls = true, .structured = true},
+	{.name = "2025-11-25", .urls = true, .structured = true},
 	{.name = "2025-06-18", .structured = true},
 	{.name = "2025-03-26", .batches = true},
 };

@@ -16,6 +16,7 @@ struct revision {
 	const char *name;
 	bool modern;
 	bool batches;      /* several messages in one body */
+	bool urls;         /* a client may be asked to open an address */
 	bool structured;   /* results may have structuredContent, and tools an output schema and a title */
 };
 

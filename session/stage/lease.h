@@ -48,6 +48,7 @@ struct lease {
 	char looked[LIMIT_SEEN_TOKENS][LEASE_TOKEN_BYTES]; /* who has; the latest first */
 	size_t n_looked;
 	long return_after_s;               /* of the spec's on_lost; 0: never */
+	int64_t idle_ms, lost_ms, warn_ms; /* how long a person may do nothing, its viewer be away; and how long before it is warned */
 	int64_t over_ms;                   /* monotonic, when the countdown is over; 0: there is none */
 	bool warned;                       /* that it will be */
 	struct loop_timer *timer;

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -239,6 +241,188 @@ static void test_who_sees_and_moves(void **state)
 	assert_false(lease_may_look(&stage, 3) || lease_may_see(&stage, &holder) || lease_may_input(&stage, 3) || lease_may_input(&stage, 0));
 }
 
+/* --- changes, without a display --- */
+
+#define SOON_MS 30
+#define LONG_MS 100000
+
+static const struct call person = {.name = "lease", .role = ROLE_CONTROLLER, .role_name = "controller", .token = "p", .request_id = "r"};
+static int journal_fd;
+
+static int set_up(void **state)
+{
+	struct err e;
+
+	(void)state;
+	memset(&stage, 0, sizeof(stage));
+	stage.loop = loop_create(&e);
+	stage.state = STAGE_IS_READY;
+	stage.epoch = stage.episode = 1;
+	stage.ends = (struct ends){.agent_freeze_fd = -1, .agent_kill_fd = -1, .agent_events_fd = -1};
+	journal_fd = memfd_create("journal", 0);
+	stage.journal = journal_create(stage.loop, dup(journal_fd));
+	lease_begin(&stage, NULL);
+	stage.lease.idle_ms = stage.lease.lost_ms = LONG_MS;
+	stage.lease.warn_ms = 0;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	lease_end(&stage);
+	journal_destroy(stage.journal);
+	close(journal_fd);
+	loop_destroy(stage.loop);
+	memset(&stage, 0, sizeof(stage));
+	return 0;
+}
+
+static int move(enum lease_event event, uint32_t viewer)
+{
+	const struct lease_by by = {.call = &person, .viewer = viewer};
+
+	return lease_move(&stage, event, &by, NULL);
+}
+
+static void turn_until(enum lease_holder holder)
+{
+	int64_t deadline_ms = util_now_ms() + 5000;
+
+	while ((stage.lease.holder != holder || stage.lease.clearing) && util_now_ms() < deadline_ms)
+		(void)loop_turn(stage.loop, 10);
+	assert_int_equal(stage.lease.holder, holder);
+}
+
+static void turn_for(int64_t ms)
+{
+	for (int64_t until_ms = util_now_ms() + ms; util_now_ms() < until_ms;)
+		(void)loop_turn(stage.loop, 5);
+}
+
+static size_t count_lines(const char *piece)
+{
+	char text[8192];
+	ssize_t n = pread(journal_fd, text, sizeof(text) - 1, 0);
+	size_t found = 0;
+
+	text[n > 0 ? n : 0] = '\0';
+	for (const char *at = text; (at = strstr(at, piece)); at++)
+		found++;
+	return found;
+}
+
+static void test_a_viewer_that_is_lost(void **state)
+{
+	(void)state;
+	stage.lease.lost_ms = SOON_MS;
+	assert_int_equal(move(LEASE_TAKE, 3), 0);
+	lease_viewer_gone(&stage, 4);
+	assert_int_equal(stage.lease.viewer, 3);
+	lease_viewer_gone(&stage, 3);
+	assert_int_equal(stage.lease.viewer, 0);
+	assert_int_equal(stage.lease.holder, LEASE_HUMAN);
+	assert_int_equal(stage.epoch, 2);
+	turn_until(LEASE_NOBODY);
+	assert_int_equal(stage.epoch, 3);
+	/* And never back to the agent by itself. */
+	turn_for(3 * SOON_MS);
+	assert_int_equal(stage.lease.holder, LEASE_NOBODY);
+}
+
+static void test_a_viewer_that_comes_back(void **state)
+{
+	(void)state;
+	stage.lease.lost_ms = SOON_MS;
+	assert_int_equal(move(LEASE_TAKE, 3), 0);
+	lease_viewer_gone(&stage, 3);
+	lease_viewer_here(&stage, 7, "another");
+	assert_int_equal(stage.lease.viewer, 0);
+	lease_viewer_here(&stage, 8, "p");
+	assert_int_equal(stage.lease.viewer, 8);
+	turn_for(3 * SOON_MS);
+	assert_int_equal(stage.lease.holder, LEASE_HUMAN);
+	assert_int_equal(stage.epoch, 2);
+	/* A second viewer of the same person takes no hands from the first. */
+	lease_viewer_here(&stage, 9, "p");
+	assert_int_equal(stage.lease.viewer, 8);
+}
+
+static void test_the_spec_may_give_them_back(void **state)
+{
+	(void)state;
+	stage.lease.lost_ms = SOON_MS;
+	stage.lease.return_after_s = 1;
+	assert_int_equal(move(LEASE_TAKE, 3), 0);
+	lease_viewer_gone(&stage, 3);
+	turn_until(LEASE_NOBODY);
+	turn_until(LEASE_AGENT);
+	assert_int_equal(stage.epoch, 4);
+	assert_true(stage.lease.unseen);
+}
+
+static void test_an_idle_person(void **state)
+{
+	(void)state;
+	stage.lease.idle_ms = 4 * SOON_MS;
+	stage.lease.warn_ms = 2 * SOON_MS;
+	assert_int_equal(move(LEASE_TAKE, 3), 0);
+	turn_for(SOON_MS);
+	assert_int_equal(count_lines("\"warning\""), 0);
+	/* Whoever does something is not idle. */
+	for (int i = 0; i < 6; i++) {
+		lease_touch(&stage);
+		turn_for(SOON_MS);
+	}
+	assert_int_equal(stage.lease.holder, LEASE_HUMAN);
+	assert_int_equal(move(LEASE_EXTEND, 0), 0);
+	turn_until(LEASE_NOBODY);
+	assert_int_equal(count_lines("\"event\":\"warning\",\"reason\":\"idle\""), 1);
+}
+
+static void test_the_end_stops_countdowns(void **state)
+{
+	(void)state;
+	stage.lease.idle_ms = SOON_MS;
+	assert_int_equal(move(LEASE_TAKE, 3), 0);
+	stage.state = STAGE_IS_ENDED;
+	lease_end(&stage);
+	turn_for(3 * SOON_MS);
+	assert_int_equal(stage.lease.holder, LEASE_HUMAN);
+}
+
+static void test_what_has_no_row_changes_nothing(void **state)
+{
+	(void)state;
+	for (enum lease_holder holder = LEASE_AGENT; holder < LEASE_N_HOLDERS; holder++) {
+		for (enum lease_event event = LEASE_ASK; event < LEASE_N_EVENTS; event++) {
+			if (lease_row(holder, event))
+				continue;
+			stage.lease.holder = holder;
+			assert_int_equal(move(event, 0), -1);
+			assert_int_equal(stage.lease.holder, holder);
+		}
+	}
+	assert_int_equal(stage.epoch, 1);
+	assert_int_equal(count_lines("\"lease\""), 0);
+}
+
+static void test_lines_of_a_hold_are_private(void **state)
+{
+	struct err e;
+
+	(void)state;
+	assert_int_equal(journal_add(stage.journal, "result", json_object(), &e), 0);
+	assert_int_equal(move(LEASE_TAKE, 3), 0);
+	assert_int_equal(journal_add(stage.journal, "result", json_object(), &e), 0);
+	assert_int_equal(journal_add(stage.journal, "paused", json_object(), &e), 0);
+	assert_int_equal(move(LEASE_GIVE, 0), 0);
+	turn_until(LEASE_AGENT);
+	assert_int_equal(journal_add(stage.journal, "result", json_object(), &e), 0);
+	assert_int_equal(count_lines("\"private\":true"), 1);
+	assert_int_equal(count_lines("\"event\":\"lease\""), 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -253,6 +437,13 @@ int main(void)
 		cmocka_unit_test(test_who_has_looked_is_bounded),
 		cmocka_unit_test(test_bare_results),
 		cmocka_unit_test(test_who_sees_and_moves),
+		cmocka_unit_test_setup_teardown(test_a_viewer_that_is_lost, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_a_viewer_that_comes_back, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_the_spec_may_give_them_back, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_an_idle_person, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_the_end_stops_countdowns, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_what_has_no_row_changes_nothing, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_lines_of_a_hold_are_private, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
