@@ -41,6 +41,7 @@ struct lease {
 	bool has_come;                     /* a person has held since the agent last did */
 	bool was_login;                    /* and it was a login */
 	bool clearing;                     /* the agent holds it again, but what the person left is not cleared away yet */
+	json_t *untold;                    /* the line that says so, until then */
 	bool has_hands;                    /* the agent's processes stand still, or are ended: the person's input may reach X */
 	uint64_t frame;                    /* the newest when the hold began */
 	long returned;                     /* the epoch in which the agent got the controls back; 0: it never did */

@@ -8,6 +8,7 @@
 #include "session/stage/forms.h"
 #include "session/stage/lease.h"
 #include "session/stage/stage.h"
+#include "session/stage/viewers.h"
 
 #define PERSON (ROLE_CONTROLLER | ROLE_OPERATOR | ROLE_OWNER)
 
@@ -62,6 +63,17 @@ static int find(const struct call *call, const json_t *body, size_t *row, struct
 	return err_set(e, ERR_FORBIDDEN, NULL, "a token of the role %s may not %s the controls", call->role_name, name);
 }
 
+/* The one that was named must be the caller's; else one that is there. */
+static int find_viewer(const struct stage *stage, const struct call *call, uint32_t *viewer, struct err *e)
+{
+	uint32_t named = *viewer;
+
+	*viewer = viewers_of(stage, call->token, named);
+	if (*viewer > 0 || named == 0)
+		return 0;
+	return err_set(e, ERR_BAD_FIELD, "/viewer", "v%u is no viewer of this token that has controls", named);
+}
+
 static int change(struct stage *stage, struct call *call, struct err *e)
 {
 	json_auto_t *body = NULL;
@@ -76,6 +88,8 @@ static int change(struct stage *stage, struct call *call, struct err *e)
 	/* Who takes them from the agent without a word has no kind of an earlier hold. */
 	if (rows[row].event == LEASE_TAKE && stage->lease.holder == LEASE_AGENT)
 		by.has_kind = true;
+	if (rows[row].event == LEASE_TAKE && find_viewer(stage, call, &by.viewer, e) < 0)
+		return -1;
 	by.note = form_string(body, "note", NULL);
 	by.keeps = form_bool(body, "keep_running", false);
 	by.shares = form_bool(body, "share", false);
@@ -119,6 +133,7 @@ static int wait_change(struct stage *stage, const struct call *call, struct err 
 	if (read_number(call->query, "wait_epoch", LIMIT_FRAME, &epoch, e) < 0 ||
 	    read_number(call->query, "timeout_ms", LIMIT_CALL_MS, &timeout_ms, e) < 0)
 		return -1;
+	lease_wait_cleared(stage);
 	if (!json_object_get(call->query, "wait_epoch") || stage->epoch > epoch)
 		return 0;
 	if (!json_object_get(call->query, "timeout_ms"))

@@ -9,22 +9,19 @@
 #include "session/stage/act.h"
 #include "session/stage/lease_inner.h"
 #include "session/stage/stage.h"
+#include "session/stage/viewers.h"
 
 /* A line that says that there is a gap, and why: never what was done in it. Lines like it are no secret. */
-static void note(struct stage *stage, const char *event, json_t *fields, const struct call *call)
+static void note(struct stage *stage, const char *event, json_t *fields)
 {
 	struct err e;
 
-	if (call) {
-		json_object_set_new(fields, "actor", json_pack("{s:s,s:s}", "role", call->role_name, "token", call->token));
-		json_object_set_new(fields, "request", json_string(call->request_id));
-	}
 	if (journal_add(stage->journal, event, fields, &e) < 0)
 		log_err(LOG_ERROR, &e, "journal");
 	journal_sync(stage->journal);
 }
 
-static void note_change(struct stage *stage, const char *why, const struct call *call)
+static json_t *change_fields(const struct stage *stage, const char *why, const struct call *call)
 {
 	const struct lease *lease = &stage->lease;
 	json_t *fields = json_pack("{s:s,s:s,s:I,s:I}", "holder", lease_holder_name(lease->holder), "why", why, "epoch", (json_int_t)stage->epoch,
@@ -32,8 +29,33 @@ static void note_change(struct stage *stage, const char *why, const struct call 
 
 	if (lease->holder != LEASE_AGENT)
 		json_object_set_new(fields, "kind", json_string(lease_kind_name(lease->kind)));
+	if (call) {
+		json_object_set_new(fields, "actor", json_pack("{s:s,s:s}", "role", call->role_name, "token", call->token));
+		json_object_set_new(fields, "request", json_string(call->request_id));
+	}
+	return fields;
+}
+
+/* That the agent has the controls again. */
+static void note_end(struct stage *stage)
+{
+	if (stage->lease.untold)
+		note(stage, "lease", stage->lease.untold);
+	stage->lease.untold = NULL;
+}
+
+/* Whoever hears that the agent has the controls may act at once: so that is told when what the person left is cleared away. */
+static void note_change(struct stage *stage, const char *why, const struct call *call)
+{
+	json_t *fields = change_fields(stage, why, call);
+
+	note_end(stage);
+	if (stage->lease.clearing && stage->lease.holder == LEASE_AGENT) {
+		stage->lease.untold = fields;
+		return;
+	}
 	journal_hide(stage->journal, lease_is_private(stage));
-	note(stage, "lease", fields, call);
+	note(stage, "lease", fields);
 }
 
 static void on_time(void *arg);
@@ -60,7 +82,7 @@ static void warn(struct stage *stage, const char *reason, int64_t in_ms)
 	char at[32];
 
 	lease_time(at, in_ms);
-	note(stage, "warning", json_pack("{s:s,s:s,s:I}", "reason", reason, "ends_at", at, "epoch", (json_int_t)stage->epoch), NULL);
+	note(stage, "warning", json_pack("{s:s,s:s,s:I}", "reason", reason, "ends_at", at, "epoch", (json_int_t)stage->epoch));
 }
 
 static void on_time(void *arg)
@@ -119,18 +141,22 @@ static void clear(void *arg)
 {
 	struct stage *stage = arg;
 	struct lease *lease = &stage->lease;
+	struct err e;
 
+	if (stage->input && input_hold_end(stage->input, &e) < 0)
+		log_err(LOG_WARN, &e, "clearing away what a person left");
 	lease->clearing = false;
+	co_signal(&lease->changed);
 	if (lease->holder != LEASE_AGENT)
 		return;
 	journal_hide(stage->journal, false);
+	note_end(stage);
 	lease_jail_thaw(stage);
 	if (stage->apps)
 		apps_hold(stage->apps, false);
 	if (stage->input)
 		input_pause_carry(stage->input, false);
 	stage->acted_ms = util_now_ms();
-	co_signal(&lease->changed);
 	co_signal(&stage->readers.news);
 }
 
@@ -211,8 +237,10 @@ static void apply(struct stage *stage, const struct lease_row *row, const struct
 	take_values(stage, row->event, by);
 	if (row->effects & LEASE_STOP || row->event == LEASE_TAKE)
 		stop_running(stage, by);
-	if (row->effects & LEASE_RELEASE && stage->input)
+	if (row->effects & LEASE_RELEASE && stage->input) {
 		input_release(stage->input);
+		viewers_release(stage);
+	}
 	if (row->event == LEASE_TAKE)
 		take(lease);
 	if (row->event == LEASE_LOSE || row->to == LEASE_NOBODY)
@@ -282,6 +310,15 @@ void lease_wait_hands(struct stage *stage)
 	long epoch = stage->epoch;
 
 	co_shield();
+	while (stage->lease.clearing && co_wait_event(&stage->lease.changed, CO_FOREVER, NULL) == 0)
+		continue;
+	/* The clipboards can be read as long as their owners run. */
+	if (stage->input)
+		(void)input_hold_begin(stage->input, NULL);
+	co_unshield();
+	if (stage->epoch != epoch)
+		return;
+	co_shield();
 	lease_jail_freeze(stage);
 	if (ends_jail(&stage->lease))
 		lease_jail_end(stage);
@@ -321,6 +358,7 @@ void lease_begin_held(struct stage *stage)
 void lease_end(struct stage *stage)
 {
 	count(stage, 0, false);
+	note_end(stage);
 	co_signal(&stage->lease.changed);
 }
 

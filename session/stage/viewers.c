@@ -50,6 +50,19 @@ void viewer_done(struct viewer *viewer)
 		free_viewer(viewer);
 }
 
+uint32_t viewers_of(const struct stage *stage, const char *token, uint32_t wanted)
+{
+	uint32_t found = 0;
+
+	for (const struct viewer *viewer = stage->viewers.list; viewer; viewer = viewer->next) {
+		bool can = !viewer->gone && viewer->may_control && (viewer->controls || !viewer->is_here);
+
+		if (can && strcmp(viewer->token, token) == 0 && (wanted > 0 ? viewer->number == wanted : viewer->is_here && viewer->number > found))
+			found = viewer->number;
+	}
+	return found;
+}
+
 void viewers_release(struct stage *stage)
 {
 	if (stage->input)
@@ -189,7 +202,8 @@ static void begin(struct viewer *viewer)
 		stage->viewers.watcher = co_start(stage->loop, watch_lease, stage);
 	if (!stage->viewers.copies)
 		stage->viewers.copies = co_start(stage->loop, watch_copies, stage);
-	lease_viewer_here(stage, viewer->number, viewer->token);
+	if (viewer->controls)
+		lease_viewer_here(stage, viewer->number, viewer->token);
 }
 
 void viewers_add(struct stage *stage, const struct stage_label *label, int fds[N_VIEWER_ENDS])

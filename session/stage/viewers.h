@@ -29,6 +29,9 @@ struct viewers {
 /* The warden's label and its descriptors (enum viewer_end), which are taken. A number that nobody was given, or that has come before, is left to end. */
 void viewers_add(struct stage *stage, const struct stage_label *label, int fds[N_VIEWER_ENDS]);
 
+/* The viewer of this token that has controls: `wanted`, or with 0 the one that came last; 0: there is none. */
+uint32_t viewers_of(const struct stage *stage, const char *token, uint32_t wanted);
+
 /* All that a viewer holds is let go. Sends and waits for nothing. */
 void viewers_release(struct stage *stage);
 

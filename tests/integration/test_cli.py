@@ -242,7 +242,7 @@ def test_terminal_sees_no_control_characters(cli, session):
 
 
 @pytest.mark.parametrize("words, said", [
-    ([], "usage"), (["frobnicate"], "new, ls, show, set, pause, resume, rm"), (["ls", "--nope"], "--json"), (["show"], "ID"),
+    ([], "usage"), (["frobnicate"], "new, ls, show, set, pause, resume, lease, rm"), (["ls", "--nope"], "--json"), (["show"], "ID"),
     (["new", "--size", "big"], "WIDTHxHEIGHT"), (["new", "--label", "x"], "NAME=VALUE"), (["new", "--ttl", "soon"], "1.."),
     (["show", "../x"], "lower-case"), (["act", "s1"], "-f FILE"), (["new", "--spec", "/nonexistent"], "No such file"),
     (["--server", "gopher://x", "ls"], "http://"), (["--token-file", "/nonexistent", "ls"], "No such file"),

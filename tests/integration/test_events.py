@@ -85,7 +85,7 @@ def test_a_gap_is_told(server, session):
             session.act(*[{"action": "wait", "duration_ms": 0}] * 200)
         with Stream(session.agent, session, last=1) as stream:
             gap, *events = stream.take(1025)
-        assert gap.name == "gap" and gap.data == {"event": "gap", "first": 2, "last": 182}
+        assert gap.name == "gap" and gap.data == {"event": "gap", "first": 2, "last": 182, "reason": "late"}
         assert [event.number for event in events] == list(range(183, 1207))
         assert gap.number == 182
         connections = n_connections(server)

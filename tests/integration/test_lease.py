@@ -112,6 +112,7 @@ def test_bad_bodies(session):
     assert code_of(person.do, "steal") == "bad_field"
     assert code_of(person.take, viewer="3") == "bad_field"
     assert code_of(person.take, viewer="v0") == "bad_field"
+    assert code_of(person.take, viewer="v99") == "bad_field"
     assert code_of(person.take, until="tomorrow") == "unknown_field"
     assert code_of(person.lease, wait_epoch="x") == "bad_field"
     assert code_of(person.lease, wait_epoch=1, timeout_ms=300001) == "bad_field"
