@@ -17,7 +17,7 @@
 #include "session/mcp/envelope.h"
 
 #define STATE_MS (24 * 3600 * 1000LL) /* a call may come back for so long */
-#define WAIT_MS "50000"               /* before it is told to come back once more */
+#define WAIT_MS 50000                 /* before it is told to come back once more */
 #define NAME "handover"               /* of what is asked for */
 #define REASON_BYTES 400
 
@@ -104,19 +104,20 @@ static bool is_agents(const json_t *lease)
 /* How it stands once it is the agent's, or after a while. */
 static int wait_lease(struct mcp_run *run, json_t **out, struct err *e)
 {
-	json_auto_t *lease = NULL, *query = NULL;
+	int64_t until_ms = util_now_ms() + WAIT_MS, left_ms;
+	json_t *lease = NULL;
+	int rc = ask_lease(run, NULL, NULL, &lease, e);
 
-	if (ask_lease(run, NULL, NULL, &lease, e) < 0)
-		return -1;
-	if (!is_agents(lease)) {
-		query = json_pack("{s:o,s:s}", "wait_epoch", json_sprintf("%ld", form_int(lease, "epoch", 0)), "timeout_ms", WAIT_MS);
+	while (rc == 0 && !is_agents(lease) && (left_ms = until_ms - util_now_ms()) > 0) {
+		json_auto_t *query = json_pack("{s:o,s:o}", "wait_epoch", json_sprintf("%ld", form_int(lease, "epoch", 0)), "timeout_ms",
+		                               json_sprintf("%lld", (long long)left_ms));
+
 		json_decref(lease);
 		lease = NULL;
-		if (ask_lease(run, query, NULL, &lease, e) < 0)
-			return -1;
+		rc = ask_lease(run, query, NULL, &lease, e);
 	}
-	*out = json_incref(lease);
-	return 0;
+	*out = lease;
+	return rc;
 }
 
 /* --- answers --- */

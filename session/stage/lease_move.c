@@ -10,6 +10,7 @@
 #include "session/stage/lease_inner.h"
 #include "session/stage/stage.h"
 #include "session/stage/viewers.h"
+#include "session/stage/watch.h"
 
 /* A line that says that there is a gap, and why: never what was done in it. Lines like it are no secret. */
 static void note(struct stage *stage, const char *event, json_t *fields)
@@ -56,6 +57,13 @@ static void note_change(struct stage *stage, const char *why, const struct call 
 	}
 	journal_hide(stage->journal, lease_is_private(stage));
 	note(stage, "lease", fields);
+}
+
+/* To all who wait for it. */
+static void tell(struct stage *stage)
+{
+	co_signal(&stage->lease.changed);
+	watch_note(stage);
 }
 
 static void on_time(void *arg);
@@ -146,7 +154,7 @@ static void clear(void *arg)
 	if (stage->input && input_hold_end(stage->input, &e) < 0)
 		log_err(LOG_WARN, &e, "clearing away what a person left");
 	lease->clearing = false;
-	co_signal(&lease->changed);
+	tell(stage);
 	if (lease->holder != LEASE_AGENT)
 		return;
 	journal_hide(stage->journal, false);
@@ -249,7 +257,7 @@ static void apply(struct stage *stage, const struct lease_row *row, const struct
 		leave(stage);
 	set_countdown(stage, row->effects);
 	note_change(stage, lease_event_name(row->event), by->call);
-	co_signal(&lease->changed);
+	tell(stage);
 	co_signal(&stage->readers.news);
 }
 
@@ -327,7 +335,7 @@ void lease_wait_hands(struct stage *stage)
 	if (stage->epoch != epoch || stage->lease.holder != LEASE_HUMAN || stage->lease.has_hands)
 		return;
 	stage->lease.has_hands = true;
-	co_signal(&stage->lease.changed);
+	tell(stage);
 }
 
 void lease_begin(struct stage *stage, const json_t *on_lost)
@@ -352,14 +360,14 @@ void lease_begin_held(struct stage *stage)
 	enter(stage);
 	lease_jail_freeze(stage);
 	note_change(stage, "start", NULL);
-	co_signal(&lease->changed);
+	tell(stage);
 }
 
 void lease_end(struct stage *stage)
 {
 	count(stage, 0, false);
 	note_end(stage);
-	co_signal(&stage->lease.changed);
+	tell(stage);
 }
 
 void lease_viewer_gone(struct stage *stage, uint32_t viewer)
