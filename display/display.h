@@ -112,6 +112,17 @@ int display_check_space(const json_t *object, const char *name, struct err *e);
 /* A space as a caller writes it, checked: "native" or an object; absent is `fallback`. */
 struct space display_read_space(const json_t *object, const char *name, struct space native, struct space fallback);
 
+/*
+ * Places that no picture shows, native pixels: they are of one colour in all that is taken of the screen, and nothing that is drawn there is a change. Who knows
+ * them is asked whenever pixels are taken, before the server copies them and again before anybody sees them: what either answer names is blank. It may wait,
+ * but not for this display.
+ */
+typedef size_t display_blanks_fn(void *arg, struct rect out[LIMIT_BLANKS]);
+void display_use_blanks(struct display *display, display_blanks_fn *fn, void *arg);
+
+/* Its answer has changed although nothing was drawn. Waits for nothing. */
+void display_blanks_changed(struct display *display);
+
 /* What a picture is to be like; zero fields are the defaults. Coordinates are native pixels. */
 struct display_request {
 	int x, y, width, height;       /* region; width 0 is all of it */

@@ -17,7 +17,6 @@
 
 #include "display/cursor.h"
 #include "display/rect.h"
-#include "display/shown.h"
 #include "session/base/util.h"
 
 #define MANY_PIECES 2048 /* of damage */
@@ -94,21 +93,47 @@ static unsigned int ask(struct display *display, bool all)
 	return sequence;
 }
 
+/* Where nobody may look now. */
+static void ask_blanks(struct display *display, struct blanks *blanks)
+{
+	if (display->blanks)
+		blanks->n += display->blanks(display->blanks_arg, blanks->list + blanks->n);
+}
+
+void display_use_blanks(struct display *display, display_blanks_fn *fn, void *arg)
+{
+	display->blanks = fn;
+	display->blanks_arg = arg;
+}
+
+/* As if something was drawn: it is asked before anything is seen. */
+void display_blanks_changed(struct display *display)
+{
+	if (!display->told)
+		display->told_ms = util_now_ms();
+	display->told = true;
+	co_signal(&display->drawn);
+	screen_attend(display);
+	screen_tell_followers(display);
+}
+
 /* What is new was drawn after `since_ms`. */
-static void take_over(struct display *display, const xcb_xfixes_fetch_region_reply_t *reply, bool all, int64_t since_ms)
+static void take_over(struct display *display, const xcb_xfixes_fetch_region_reply_t *reply, const struct blanks *blanks, bool all, int64_t since_ms)
 {
 	struct finding finding = {.display = display, .frame = display->frame + 1, .now_ms = util_now_ms()};
 	const struct rect whole = {0, 0, display->native.width_px, display->native.height_px};
 	const xcb_rectangle_t *list = xcb_xfixes_fetch_region_rectangles(reply);
 	int n = xcb_xfixes_fetch_region_rectangles_length(reply);
+	const struct blank_take take = {&display->shown, display->shared, blanks, note_change, &finding};
 
+	blank_cover(&take, &display->blanked);
+	display->blanked = *blanks;
 	/* Where nothing was damaged the segment is as it was: to compare all of it is quicker than many small pieces. */
 	if (all || n > MANY_PIECES)
-		shown_take(&display->shown, display->shared, whole, note_change, &finding);
+		blank_take(&take, whole);
 	else
 		for (int i = 0; i < n; i++)
-			shown_take(&display->shown, display->shared, (struct rect){list[i].x, list[i].y, list[i].width, list[i].height},
-			           note_change, &finding);
+			blank_take(&take, (struct rect){list[i].x, list[i].y, list[i].width, list[i].height});
 	if (!finding.changed)
 		return;
 	display->frame = finding.frame;
@@ -123,8 +148,11 @@ static int update(struct display *display, struct err *e)
 	auto_free void *reply = NULL;
 	bool all = display->unsure;
 	int64_t since_ms = display->told ? display->told_ms : util_now_ms();
-	unsigned int sequence = ask(display, all);
+	struct blanks blanks = {.n = 0};
+	unsigned int sequence;
 
+	ask_blanks(display, &blanks);
+	sequence = ask(display, all);
 	/* Also what the ones that failed would have brought. */
 	if (all)
 		since_ms = MIN(since_ms, display->since_ms);
@@ -134,8 +162,10 @@ static int update(struct display *display, struct err *e)
 	display->unsure = true;
 	if (xconn_reply(display->x, sequence, &reply, e) < 0)
 		return -1;
+	/* Where it is may have changed while the server copied. */
+	ask_blanks(display, &blanks);
 	display->unsure = false;
-	take_over(display, reply, all, since_ms);
+	take_over(display, reply, &blanks, all, since_ms);
 	return 0;
 }
 

@@ -2,7 +2,7 @@
 /*
  * What the files of this folder share about one display. Owner: display.
  *
- * From the server to bytes: screen.c has the server copy what was damaged, shown.c takes it over and says where pixels differ, tiles.c and
+ * From the server to bytes: screen.c has the server copy what was damaged, blank.c leaves out what nobody may see, shown.c takes the rest over and says where pixels differ, tiles.c and
  * blinks.c remember when and whether it only blinks. look.c is one moment of it, with the pointer of cursor.c; picture.c and kept.c make whole
  * pictures of that, follow.c parts for a stream, copy.c pixels for who encodes them himself. encode.c has the formats; png.c the fast one: filter.c, matches.c, deflate.c, huffman.c. What callers
  * ask is in request.c and rows.c, what they wait for in ready.c; resize.c gives the screen another size; attend.c looks by itself while somebody decides on a picture.
@@ -16,6 +16,7 @@
 #include <xcb/shm.h>
 #include <xcb/xfixes.h>
 
+#include "display/blank.h"
 #include "display/blinks.h"
 #include "display/display.h"
 #include "display/image.h"
@@ -54,6 +55,9 @@ struct display {
 	} resizing;
 	part_fn *part;               /* who knows windows */
 	void *part_arg;
+	display_blanks_fn *blanks;   /* who knows what is not shown, or NULL */
+	void *blanks_arg;
+	struct blanks blanked;       /* as of the last update */
 	struct xconn_listener listener;
 	struct co_event drawn;       /* something was drawn, or `shown` has changed */
 	struct co_event properties;  /* a property of the root window changed */

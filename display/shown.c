@@ -150,3 +150,33 @@ void shown_take(struct image *shown, const uint32_t *fresh, struct rect rect, sh
 		}
 	}
 }
+
+static void fill_tile(struct image *shown, uint32_t colour, struct rect part, shown_changed_fn *fn, void *arg)
+{
+	uint32_t differs = 0;
+
+	for (int y = part.y; y < part.y + part.height; y++) {
+		uint32_t *row = image_row(shown, y) + part.x;
+
+		for (int x = 0; x < part.width; x++) {
+			differs |= row[x] ^ colour;
+			row[x] = colour;
+		}
+	}
+	if (differs)
+		fn(arg, part);
+}
+
+void shown_fill(struct image *shown, uint32_t colour, struct rect rect, shown_changed_fn *fn, void *arg)
+{
+	int left = MAX(rect.x, 0), right = MIN(rect.x + rect.width, shown->width);
+	int top = MAX(rect.y, 0), bottom = MIN(rect.y + rect.height, shown->height);
+
+	for (int y = top, below; y < bottom; y = below) {
+		below = next_tile(y, bottom);
+		for (int x = left, beside; x < right; x = beside) {
+			beside = next_tile(x, right);
+			fill_tile(shown, colour, (struct rect){x, y, beside - x, below - y}, fn, arg);
+		}
+	}
+}

@@ -17,4 +17,7 @@ typedef void shown_changed_fn(void *arg, struct rect changed);
  */
 void shown_take(struct image *shown, const uint32_t *fresh, struct rect rect, shown_changed_fn *fn, void *arg);
 
+/* Makes all pixels of the rectangle (what of it lies outside of `shown` is nothing) of one colour. Calls fn for what of a tile was not. */
+void shown_fill(struct image *shown, uint32_t colour, struct rect rect, shown_changed_fn *fn, void *arg);
+
 #endif

@@ -21,6 +21,10 @@
 #define LIMIT_ACT_REPLY_BYTES (16 * 1024 * 1024) /* results of one call, pictures and output in them included */
 #define LIMIT_WAIT_MS 60000                   /* one `wait` */
 #define LIMIT_MASKS 16                        /* rectangles of an observation whose changes do not count */
+#define LIMIT_SECRET_BYTES 4096               /* value of a stored secret */
+#define LIMIT_SECRETS 16                      /* of one session */
+#define LIMIT_STORED_SECRETS 256              /* of the server */
+#define LIMIT_BLANKS 16                       /* places of the screen that no picture shows */
 #define LIMIT_CHANGED 16                      /* rectangles of what has changed, in one observation */
 #define LIMIT_SEEN_TOKENS 64                  /* tokens of a session whose last picture is known */
 #define LIMIT_REASON_BYTES 1200                /* why an agent asks for a person, and what that says: 300 characters */
