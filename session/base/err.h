@@ -62,7 +62,8 @@
 	X(ERR_NO_WINDOW, "no_window", 409, "caller", "No window of this kind is there")                                        \
 	X(ERR_X_SILENT, "display_silent", 503, "later", "The display does not answer")                                         \
 	X(ERR_TIMEOUT, "timeout", 504, "later", "The time limit was reached")                                                  \
-	X(ERR_INPUT_LOST, "input_failed", 500, "operator", "Input could not be delivered")
+	X(ERR_INPUT_LOST, "input_failed", 500, "operator", "Input could not be delivered")                                     \
+	X(ERR_SECRET, "secret_refused", 409, "caller", "The secret is not typed here")
 
 enum err_code {
 	ERR_NONE = 0,

@@ -18,6 +18,11 @@ int api_images(struct request *request, struct err *e);
 int api_trade_code(struct request *request, struct err *e);
 int api_page(struct request *request, struct err *e);
 
+/* Stored secrets (api_secrets.c). */
+int api_list_secrets(struct request *request, struct err *e);
+int api_put_secret(struct request *request, struct err *e);
+int api_drop_secret(struct request *request, struct err *e);
+
 /* Sessions (api_sessions.c). */
 int api_create(struct request *request, struct err *e);
 int api_list(struct request *request, struct err *e); /* api_list.c */

@@ -11,6 +11,7 @@
 #include "session/front/images.h"
 #include "session/front/metrics.h"
 #include "session/front/quota.h"
+#include "session/front/secrets.h"
 #include "session/front/spec.h"
 
 /* "s" and 15 of a-z2-7. */
@@ -35,16 +36,16 @@ static int ask(struct session *session, const char *name, const char *request_id
 	return stage_ask(session->stage, &call, util_now_ms() + limit_ms, answer, e);
 }
 
-static int open_stage(struct session *session, json_t *spec, json_t *manifest, const char *request_id, struct err *e)
+static int open_stage(struct session *session, json_t *spec, json_t *manifest, json_t *rules, const char *request_id, struct err *e)
 {
-	json_auto_t *body = json_pack("{s:O, s:O}", "spec", spec, "image", manifest);
+	json_auto_t *body = json_pack("{s:O, s:O, s:O}", "spec", spec, "image", manifest, "secrets", rules);
 	auto_free char *text = json_dumps(body, JSON_COMPACT);
 
 	return ask(session, "open", request_id, text, LIMIT_START_MS, NULL, e);
 }
 
 /* All that can fail once the warden was asked. */
-static int bring_up(struct front *front, struct session *session, json_t *spec, json_t *manifest, const char *request_id,
+static int bring_up(struct front *front, struct session *session, json_t *spec, json_t *manifest, json_t *rules, const char *request_id,
                     json_t **state, struct err *e)
 {
 	struct warden_create create;
@@ -52,7 +53,7 @@ static int bring_up(struct front *front, struct session *session, json_t *spec, 
 	spec_for_warden(spec, manifest, &create);
 	if (warden_start(front->warden, session->id, &create, util_now_ms() + LIMIT_START_MS, &session->isolation, e) < 0 ||
 	    stage_greet(session->stage, util_now_ms() + LIMIT_START_MS, &session->hello, e) < 0 ||
-	    open_stage(session, spec, manifest, request_id, e) < 0 || warden_seal(front->warden, session->id, e) < 0 ||
+	    open_stage(session, spec, manifest, rules, request_id, e) < 0 || warden_seal(front->warden, session->id, e) < 0 ||
 	    ask(session, "start", request_id, NULL, LIMIT_START_MS + LIMIT_LAUNCH_MS, state, e) < 0)
 		return -1;
 	if (co_cancelled(co_self()))
@@ -110,12 +111,12 @@ static int tell_create(struct front *front, const struct session *session, const
 static int create(struct front *front, json_t *spec, const char *owner, const char *request_id, struct session **out,
                  json_t **state, struct err *e)
 {
-	json_auto_t *manifest = NULL;
+	json_auto_t *manifest = NULL, *rules = NULL;
 	struct session *session;
 	char id[SESSION_ID_SIZE];
 
 	if (images_read(front->images, json_string_value(json_object_get(spec, "image")), &manifest, e) < 0 ||
-	    spec_check_apps(spec, manifest, e) < 0)
+	    spec_check_apps(spec, manifest, e) < 0 || secrets_rules(front->store, spec, &rules, e) < 0)
 		return -1;
 	if (check_room(front, owner, 1, e) < 0)
 		return -1;
@@ -129,7 +130,7 @@ static int create(struct front *front, json_t *spec, const char *owner, const ch
 		return -1;
 	}
 	log_info("session %s of image %s begins", id, json_string_value(json_object_get(spec, "image")));
-	if (bring_up(front, session, spec, manifest, request_id, state, e) < 0) {
+	if (bring_up(front, session, spec, manifest, rules, request_id, state, e) < 0) {
 		explain(session, e);
 		log_err(LOG_INFO, e, "session %s was not made", id);
 		begin_undo(session);

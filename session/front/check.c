@@ -139,6 +139,8 @@ size_t check_body_limit(const struct request *request)
 {
 	if (request->route->flags & ROUTE_PUBLIC)
 		return LIMIT_PUBLIC_BODY_BYTES;
+	if (request->route->flags & ROUTE_BYTES)
+		return LIMIT_SECRET_BYTES;
 	return request->route->flags & ROUTE_LARGE ? LIMIT_ACT_BODY_BYTES : LIMIT_BODY_BYTES;
 }
 
@@ -159,8 +161,12 @@ static int check_body(const struct request *request, struct err *e)
 	if (head->length > check_body_limit(request))
 		return err_set(e, ERR_TOO_LARGE, NULL, "the body has %llu bytes; at most %zu are allowed", (unsigned long long)head->length,
 		               check_body_limit(request));
-	if (head->has_body && !(request->route->flags & ROUTE_BODY))
+	if (head->has_body && !(request->route->flags & (ROUTE_BODY | ROUTE_BYTES)))
 		return err_set(e, ERR_BAD_REQUEST, NULL, "this path takes no body");
+	if (head->chunked && request->route->flags & ROUTE_BYTES)
+		return err_set(e, ERR_BAD_REQUEST, NULL, "the body must come with its Content-Length, not in chunks");
+	if (head->has_body && request->route->flags & ROUTE_BYTES)
+		return head_is_bytes(head) ? 0 : err_set(e, ERR_MEDIA_TYPE, NULL, "the Content-Type must be application/octet-stream: the body is taken as it is");
 	if (head->has_body && !head_is_json(head))
 		return err_set(e, ERR_MEDIA_TYPE, NULL, "the Content-Type must be application/json, in UTF-8");
 	return 0;

@@ -25,6 +25,7 @@ static const struct field key_fields[] = {
 	{"images", FIELD_STRINGS, false, 0, LIMIT_IMAGES, NULL, NULL, NULL, NULL, "the images it may use"},
 	{"isolation", FIELD_STRINGS, false, 1, 3, NULL, NULL, NULL, NULL, "the tiers it may use: jail, vm, external"},
 	{"egress", FIELD_ENUM, false, 0, 0, "none allowlist open", NULL, NULL, "\"none\"", "the widest way out"},
+	{"secrets", FIELD_STRINGS, false, 0, LIMIT_STORED_SECRETS, NULL, NULL, NULL, NULL, "the stored secrets that its sessions may name; an owner without it: none"},
 	{"ttl_s", FIELD_INT, false, 1, LIMIT_TTL_S, NULL, NULL, "s", NULL, "the longest life of a session"},
 	{"limits", FIELD_OBJECT, false, 0, 0, NULL, &spec_limits_form, NULL, NULL, "the highest limits of a session"},
 };

@@ -219,3 +219,10 @@ bool head_is_json(const struct head *head)
 	}
 	return at && at[strspn(at, " \t")] == '\0';
 }
+
+bool head_is_bytes(const struct head *head)
+{
+	const char *at = head->content_type ? skip_word(head->content_type, "application/octet-stream") : NULL;
+
+	return at && at[strspn(at, " \t")] == '\0';
+}

@@ -54,4 +54,7 @@ int head_key(const struct head *head, char out[LIMIT_KEY_CHARS + 1], struct err 
 /* The media type is application/json (UTF-8, by a charset parameter or without). */
 bool head_is_json(const struct head *head);
 
+/* Is the Content-Type application/octet-stream? */
+bool head_is_bytes(const struct head *head);
+
 #endif

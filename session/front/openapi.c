@@ -30,6 +30,7 @@ static const struct {
 	{"mcp", "The Model Context Protocol."},
 	{"views", "Looking at a session live, by RFB (VNC), and links for people who do."},
 	{"tokens", "Who may do what with a session."},
+	{"secrets", "What is stored to be typed by sessions, and never shown."},
 	{"server", "What this server offers."},
 	{"console", "The page that shows sessions."},
 	{"health", "Whether it runs, and how."},

@@ -22,6 +22,7 @@ static const struct {
 	{"id", "path", "string", "id of the session", "s4v6kq2mzx7hw3pd"},
 	{"token", "path", "string", "id of the token", "t8f2c41d"},
 	{"path", "path", "string", "of a file; it may have slashes", "main.js"},
+	{"secret", "path", "string", "name of the stored secret", "shop"},
 	{"viewer", "path", "string", "as POST /v1/sessions/{id}/rfb has called it", "v3"},
 	{"share", "path", "string", "id of the share link", "s4v6kq2mzx7hw3pd-7k2m9x4a"},
 	{"Sec-WebSocket-Protocol", "header", "string", "binary, and the ticket behind \"ticket.\"", "binary, ticket.AAAAA-BBBBB-CCCCC-DDDDD"},
@@ -171,8 +172,11 @@ static json_t *parameters_of(const struct route *route)
 /* NULL with *e when the example is no JSON. */
 static json_t *request_body(const struct operation *operation, struct err *e)
 {
-	json_t *example = json_loads(operation->request, 0, NULL);
+	json_t *example;
 
+	if (!operation->body)
+		return json_pack("{s:b,s:{s:{s:{s:s,s:s}}}}", "required", 1, "content", "application/octet-stream", "schema", "type", "string", "format", "binary");
+	example = json_loads(operation->request, 0, NULL);
 	if (!example) {
 		(void)err_set(e, ERR_INTERNAL, NULL, "the request of %s is no JSON", operation->id);
 		return NULL;
@@ -301,7 +305,7 @@ static bool has_name(const struct route *route)
 
 static bool has_body(const struct route *route)
 {
-	return route->flags & ROUTE_BODY;
+	return route->flags & (ROUTE_BODY | ROUTE_BYTES);
 }
 
 static bool has_query(const struct route *route)
@@ -480,7 +484,7 @@ json_t *openapi_operation(const struct route *route, struct err *e)
 	auto_free char *text = description_of(route);
 	json_t *out;
 
-	if (responses && operation->body && !(body = request_body(operation, e))) {
+	if (responses && (operation->body || route->flags & ROUTE_BYTES) && !(body = request_body(operation, e))) {
 		json_decref(responses);
 		return NULL;
 	}

@@ -42,6 +42,18 @@ static bool is_listed(const json_t *value, const json_t *list)
 	return false;
 }
 
+/* Lists: each one of a list. */
+static bool are_listed(const json_t *values, const json_t *list)
+{
+	const json_t *value;
+	size_t i;
+
+	json_array_foreach(values, i, value)
+		if (!is_listed(value, list))
+			return false;
+	return true;
+}
+
 /* Modes: at most this one, in the order of their names here. */
 static bool is_within(const json_t *value, const json_t *most)
 {
@@ -69,6 +81,7 @@ static const struct {
 	{"isolation", "isolation", is_listed},
 	{"egress", "egress/mode", is_within},
 	{"egress", "setup/egress/mode", is_within},
+	{"secrets", "secrets", are_listed},
 	{"ttl_s", "ttl_s", is_at_most},
 };
 
@@ -79,12 +92,14 @@ int quota_check_spec(const struct config_key *key, const json_t *spec, struct fa
 	if (!key)
 		return 0;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		json_auto_t *none = json_string("none");
+		json_auto_t *none = json_string("none"), *empty = json_array();
 		const json_t *value = value_at(spec, rows[i].place), *limit = json_object_get(key->row, rows[i].member);
 
-		/* Only the way out must be given. */
+		/* Only the way out and secrets must be given. */
 		if (!limit && strcmp(rows[i].member, "egress") == 0)
 			limit = none;
+		if (!limit && rows[i].allows == are_listed && key->role == ROLE_OWNER)
+			limit = empty;
 		if (limit && value && !rows[i].allows(value, limit))
 			add_fault(faults, key, rows[i].place, value, limit);
 	}

@@ -10,6 +10,7 @@
 
 #include "session/base/json.h"
 #include "session/base/limits.h"
+#include "session/base/locked.h"
 #include "session/base/log.h"
 #include "session/base/util.h"
 #include "session/front/access.h"
@@ -75,15 +76,32 @@ static bool is_hopeless(const struct request *request)
 	return request->reply.must_close || (head->has_body && (head->expect || head->length > LIMIT_DRAIN_BYTES));
 }
 
+static void free_body(struct request *request)
+{
+	if (request->route && request->route->flags & ROUTE_BYTES)
+		locked_free(request->body, LIMIT_SECRET_BYTES);
+	else
+		free(request->body);
+	request->body = NULL;
+}
+
 /* There is no memory for it, and nobody takes longer: the calls at work have all. */
 static bool refuse_body(struct request *request)
 {
 	(void)conn_hold(request->conn, 0);
-	free(request->body);
-	request->body = NULL;
+	free_body(request);
 	(void)err_set(&request->refusal, ERR_BUSY, NULL, "the calls that run take too much memory");
 	request->refused = true;
 	return true;
+}
+
+/* A secret stays in no memory but ours, and there until it was handed on: where libmicrohttpd has read it to, it is wiped. */
+static void take_secret(struct request *request, const char *data, size_t len)
+{
+	if (!request->body)
+		request->body = locked_alloc(LIMIT_SECRET_BYTES);
+	memcpy(request->body + request->body_len, data, len);
+	request->body_len += len;
 }
 
 static bool take_body(struct request *request, const char *data, size_t len)
@@ -96,6 +114,10 @@ static bool take_body(struct request *request, const char *data, size_t len)
 	if (request->refused) {
 		request->drained += len;
 		return request->drained <= LIMIT_DRAIN_BYTES;
+	}
+	if (request->route->flags & ROUTE_BYTES) {
+		take_secret(request, data, len);
+		return true;
 	}
 	if (request->body_len + len > request->body_size) {
 		size_t twice = (request->body_len + len) * 2;
@@ -209,8 +231,7 @@ static enum MHD_Result answer(struct request *request, struct MHD_Connection *mh
 		refuse(request);
 	request->phase = REQUEST_ANSWERED;
 	access_answered(request);
-	free(request->body);
-	request->body = NULL;
+	free_body(request);
 	response = reply_build(&request->reply, request->id, read_stream, request);
 	if (request->reply.is_endless) {
 		conn_streaming(request->conn);
@@ -314,6 +335,7 @@ static enum MHD_Result on_step(void *arg, struct MHD_Connection *mhd, const char
                                const char *data, size_t *len, void **context)
 {
 	struct request *request = *context;
+	bool taken;
 
 	(void)arg;
 	(void)url;
@@ -332,10 +354,12 @@ static enum MHD_Result on_step(void *arg, struct MHD_Connection *mhd, const char
 	case REQUEST_BODY:
 		if (*len == 0)
 			return work(request, mhd);
-		if (!take_body(request, data, *len))
-			return MHD_NO;
+		taken = take_body(request, data, *len);
+		/* Also what came to a wrong place. */
+		if (request->refused || request->route->flags & ROUTE_BYTES)
+			explicit_bzero((void *)(uintptr_t)data, *len);
 		*len = 0;
-		return MHD_YES;
+		return taken ? MHD_YES : MHD_NO;
 	case REQUEST_WORKING:
 		return request->gone ? MHD_NO : answer(request, mhd);
 	case REQUEST_ANSWERED:
@@ -367,7 +391,7 @@ static void on_close(void *arg, struct MHD_Connection *mhd, void **context, enum
 	free(request->born);
 	target_finish(&request->target);
 	free(request->raw_target);
-	free(request->body);
+	free_body(request);
 	free(request->faults.list);
 	free(request);
 	*context = NULL;

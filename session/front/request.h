@@ -39,7 +39,7 @@ struct request {
 	struct session *session;     /* of the path, with a reference; NULL on other routes */
 	struct birth *born;          /* what this request made, with references: they end if the reply cannot be delivered */
 	size_t n_born;
-	char *body;
+	char *body;                  /* of ROUTE_BYTES locked memory */
 	size_t body_len, body_size;
 	size_t drained;              /* bytes of the body of a refused request */
 	bool refused;

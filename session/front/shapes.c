@@ -59,6 +59,7 @@ static const struct member key_members[] = {
 	{"images?", "string[]", "that it may use"},
 	{"isolation?", "string[]", "tiers that it may use"},
 	{"egress?", "=none allowlist open", "the widest way out"},
+	{"secrets?", "string[]", "stored secrets that its sessions may name"},
 	{"ttl_s?", "count", "the longest life of a session"},
 	{"limits?", "number{}", "the highest of a session"},
 };
@@ -76,6 +77,16 @@ static const struct member image_members[] = {
 	{"name", "string", "as `image` of a spec"},
 	{"hash", "string", "SHA-256 of what is in it"},
 	{"apps", "object[]", "its catalogue"},
+};
+static const struct member secrets_members[] = {{"secrets", "Secret[]", "by name"}};
+static const struct member secret_members[] = {
+	{"name", "string", "as `secrets` of a spec and type_secret have it"},
+	{"app", "string|null", "name in the catalogue of the app that it is typed into; null: it is never typed"},
+	{"origin", "string|null", "of the page that it is typed into"},
+	{"field", "=password text|null", "what it is typed into there"},
+	{"created_at", "time", "when the first of this name was stored"},
+	{"changed_at", "time", "when this one was"},
+	{"by", "string", "the owner who stored it"},
 };
 static const struct member traded_members[] = {
 	{"token", "string", "opens what the code was for"},
@@ -234,6 +245,8 @@ const struct shape shapes_front[] = {
 	{"SessionTokens", "The tokens that a session is made with.", MEMBERS(session_tokens)},
 	{"Made", "Sessions that were made by one create.", MEMBERS(made_members)},
 	{"SessionList", "A page of sessions.", MEMBERS(list_members)},
+	{"Secret", "A stored secret: what it is for, never what it is.", MEMBERS(secret_members)},
+	{"Secrets", "All that are stored.", MEMBERS(secrets_members)},
 	{"Token", "A token, but not its text.", MEMBERS(token_members)},
 	{"NewToken", "A token that was made.", MEMBERS(new_token_members)},
 	{"Tokens", "The tokens of a session.", MEMBERS(tokens_members)},

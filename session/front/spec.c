@@ -12,6 +12,7 @@
 #include "session/base/space.h"
 #include "session/base/util.h"
 #include "session/base/variable.h"
+#include "session/front/secrets.h"
 
 #define SIDE(name, fallback, doc) {name, FIELD_INT, false, LIMIT_SIDE_MIN_PX, LIMIT_SIDE_MAX_PX, NULL, NULL, "px", fallback, doc}
 #define DISK_MB 1024
@@ -66,6 +67,14 @@ static const struct field lost_fields[] = {
 };
 static const struct form lost_form = {lost_fields, ARRAY_LEN(lost_fields), NULL};
 
+#define CHECK(name, fallback, doc) {name, FIELD_ENUM, false, 0, 0, "mask alert allow", NULL, NULL, fallback, doc}
+static const struct field results_fields[] = {
+	CHECK("private_keys", "\"mask\"", "PEM blocks of private keys"),
+	CHECK("cloud_keys", "\"mask\"", "keys of cloud services, by what they begin with"),
+	CHECK("cards", "\"alert\"", "numbers of payment cards: 13 to 19 digits whose check digit is right"),
+};
+static const struct form results_form = {results_fields, ARRAY_LEN(results_fields), "mask hides them, alert notes them in the journal, allow does neither"};
+
 static const struct field spec_fields[] = {
 	{"image", FIELD_STRING, false, 1, IMAGE_NAME_SIZE - 1, NULL, NULL, NULL, "\"desktop\"", "the image to start from"},
 	{"display", FIELD_OBJECT, false, 0, 0, NULL, &display_form, NULL, "{}", "the virtual display"},
@@ -84,7 +93,8 @@ static const struct field spec_fields[] = {
 	{"egress", FIELD_OBJECT, false, 0, 0, NULL, &egress_form, NULL, "{}", "the way out"},
 	{"limits", FIELD_OBJECT, false, 0, 0, NULL, &spec_limits_form, NULL, "{}", "limits of the app jail"},
 	{"approval", FIELD_OBJECT, false, 0, 0, NULL, &approval_form, NULL, "{}", "when a person is asked"},
-	{"secrets", FIELD_STRINGS, false, 0, 64, NULL, NULL, NULL, "[]", "names of stored secrets"},
+	{"secrets", FIELD_STRINGS, false, 0, LIMIT_SECRETS, NULL, NULL, NULL, "[]", "names of stored secrets, which type_secret types, and which are masked in what it says"},
+	{"results", FIELD_OBJECT, false, 0, 0, NULL, &results_form, NULL, "{}", "what becomes of keys and numbers of cards in what it says"},
 	{"setup", FIELD_OBJECT, false, 0, 0, NULL, &setup_form, NULL, "{}", "the phase before the agent"},
 	{"record", FIELD_OBJECT, false, 0, 0, NULL, &record_form, NULL, "{}", "what the journal keeps"},
 };
@@ -115,7 +125,6 @@ struct offer {
 static const struct offer offers[] = {
 	{NULL, "isolation", {"\"jail\""}, ERR_TIER_UNAVAILABLE, "the only tier of this server is jail; it is never replaced by a weaker one"},
 	{NULL, "filesystem", {"\"workspace\""}, ERR_UNSUPPORTED, "this version offers workspace"},
-	{NULL, "secrets", {"[]"}, ERR_UNSUPPORTED, "this version stores no secrets"},
 	{"display", "layout", {"\"us\""}, ERR_UNSUPPORTED, "this version offers the layout us; any text can be typed with it"},
 	{"display", "gl", {"false"}, ERR_UNSUPPORTED, "this version's X server has no GLX"},
 	{"egress", "mode", {"\"none\""}, ERR_UNSUPPORTED, "this version offers none: a session has no network but its own loopback"},
@@ -236,6 +245,44 @@ static void check_env(json_t *env, struct faults *faults)
 		(void)err_set(faults_next(faults), ERR_BAD_FIELD, "/env", "it has %zu bytes; at most %d are allowed", total, LIMIT_ENV_BYTES);
 }
 
+static void check_secrets(const json_t *secrets, struct faults *faults)
+{
+	const json_t *secret;
+	char path[40], shown[80];
+	size_t i;
+
+	json_array_foreach(secrets, i, secret) {
+		const char *name = json_string_value(secret), *rule = NULL;
+
+		for (size_t k = 0; k < i; k++)
+			if (json_equal(json_array_get(secrets, k), secret))
+				rule = "it is named twice";
+		if (!secrets_name_valid(name))
+			rule = "no secret can have this name";
+		(void)snprintf(path, sizeof(path), "/secrets/%zu", i);
+		if (rule)
+			(void)err_set(faults_next(faults), ERR_BAD_FIELD, path, "%s is refused: %s", err_quote(shown, sizeof(shown), name, strlen(name)), rule);
+	}
+}
+
+/* A value that refers to a secret is for the setup phase alone. */
+static int refuse_references(const json_t *asked, struct faults *faults)
+{
+	const char *name;
+	json_t *value;
+	char path[ERR_PATH_MAX] = "/env";
+	size_t before = faults->n;
+
+	json_object_foreach(json_object_get(asked, "env"), name, value) {
+		path[4] = '\0';
+		(void)form_pointer_add(path, name);
+		if (json_object_get(value, "secret"))
+			(void)err_set(faults_next(faults), ERR_UNSUPPORTED, path,
+			              "a reference to a secret is for the setup phase, which this version does not have: programs of a session see env");
+	}
+	return faults->n > before ? -1 : 0;
+}
+
 void spec_check_labels(json_t *labels, struct faults *faults)
 {
 	const char *name;
@@ -254,13 +301,14 @@ int spec_complete_all(const json_t *asked, const json_t *usual, json_t **spec, s
 	json_auto_t *made = NULL;
 	size_t before = faults->n;
 
-	if (form_check_all(&spec_form, asked, "", NULL, faults) < 0)
+	if (refuse_references(asked, faults) < 0 || form_check_all(&spec_form, asked, "", NULL, faults) < 0)
 		return -1;
 	made = json_deep_copy(asked);
 	fill(&spec_form, made, usual);
 	fill_dependent(made, usual);
 	check_between(made, faults);
 	check_env(json_object_get(made, "env"), faults);
+	check_secrets(json_object_get(made, "secrets"), faults);
 	spec_check_labels(json_object_get(made, "labels"), faults);
 	check_offers(made, faults);
 	if (faults->n > before)
@@ -358,6 +406,8 @@ void spec_for_warden(const json_t *spec, const json_t *manifest, struct warden_c
 	create->disk_mb = (uint32_t)form_int(limits, "disk_mb", 0);
 	create->cpu_milli = (uint32_t)(form_number(limits, "cpu", 0) * 1000 + 0.5);
 	create->ttl_s = (uint32_t)form_int(spec, "ttl_s", 0);
+	for (size_t i = 0; i < LIMIT_SECRETS && i < json_array_size(json_object_get(spec, "secrets")); i++)
+		(void)snprintf(create->secrets[i], sizeof(create->secrets[i]), "%s", json_string_value(json_array_get(json_object_get(spec, "secrets"), i)));
 }
 
 json_t *spec_without_values(const json_t *spec)

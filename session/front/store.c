@@ -34,6 +34,8 @@ static const char *const steps[] = {
 	"ALTER TABLE tokens ADD COLUMN share TEXT NOT NULL DEFAULT '';"
 	"CREATE TABLE shares(id TEXT PRIMARY KEY, session TEXT NOT NULL, role INTEGER NOT NULL, label TEXT NOT NULL, code BLOB NOT NULL,"
 	" tries INTEGER NOT NULL, used_ms INTEGER NOT NULL, created_ms INTEGER NOT NULL, expires_ms INTEGER NOT NULL) WITHOUT ROWID;",
+	"CREATE TABLE secrets(name TEXT PRIMARY KEY, app TEXT NOT NULL, origin TEXT NOT NULL, field TEXT NOT NULL, stored_by TEXT NOT NULL,"
+	" created_ms INTEGER NOT NULL, changed_ms INTEGER NOT NULL) WITHOUT ROWID;",
 };
 
 static int failed(struct store *store, const char *what, struct err *e)
@@ -305,6 +307,40 @@ int store_find_create(struct store *store, const char *owner, const char *key, u
 	}
 	*sessions = found.sessions;
 	return 0;
+}
+
+int store_put_secret(struct store *store, const struct store_secret *secret, struct err *e)
+{
+	return run(store, NULL, NULL, e, "INSERT OR REPLACE INTO secrets VALUES(?,?,?,?,?,?,?)", "sssssii", secret->name, secret->app, secret->origin,
+	           secret->field, secret->by, secret->created_ms, secret->changed_ms);
+}
+
+int store_drop_secret(struct store *store, const char *name, struct err *e)
+{
+	return run(store, NULL, NULL, e, "DELETE FROM secrets WHERE name=?", "s", name);
+}
+
+struct each_secret {
+	void (*fn)(void *arg, const struct store_secret *secret);
+	void *arg;
+};
+
+static void on_secret(void *arg, sqlite3_stmt *row)
+{
+	const struct each_secret *each = arg;
+	const struct store_secret secret = {
+		.name = text_at(row, 0), .app = text_at(row, 1), .origin = text_at(row, 2), .field = text_at(row, 3), .by = text_at(row, 4),
+		.created_ms = sqlite3_column_int64(row, 5), .changed_ms = sqlite3_column_int64(row, 6),
+	};
+
+	each->fn(each->arg, &secret);
+}
+
+int store_each_secret(struct store *store, const char *name, void (*fn)(void *arg, const struct store_secret *secret), void *arg, struct err *e)
+{
+	struct each_secret each = {.fn = fn, .arg = arg};
+
+	return run(store, on_secret, &each, e, "SELECT * FROM secrets WHERE ?='' OR name=? ORDER BY name", "ss", name ? name : "", name ? name : "");
 }
 
 static void on_number(void *arg, sqlite3_stmt *row)

@@ -88,6 +88,19 @@ int store_count_creates(struct store *store, int64_t since_ms, int64_t *n, struc
 /* At a start: creates that did not come to their end are forgotten, and what they had made counts as not made yet. */
 int store_undo_creates(struct store *store, struct err *e);
 
+/* What a stored secret is for; the warden has its value. */
+struct store_secret {
+	const char *name, *app, *origin, *field; /* its rule (secret_rule.h) */
+	const char *by;                          /* the owner who stored it */
+	int64_t created_ms, changed_ms;
+};
+
+/* Writes or replaces the row of a secret, or removes it. */
+int store_put_secret(struct store *store, const struct store_secret *secret, struct err *e);
+int store_drop_secret(struct store *store, const char *name, struct err *e);
+/* Calls fn for each row in the order of the names, or for that of this name alone (NULL: all). */
+int store_each_secret(struct store *store, const char *name, void (*fn)(void *arg, const struct store_secret *secret), void *arg, struct err *e);
+
 /* Notes the one-use code, unless it is known already, forgets any other, and says until when it is good: 0 once it was used. */
 int store_note_code(struct store *store, const uint8_t hash[STORE_HASH_BYTES], int64_t expires_ms, int64_t *good_until_ms,
                     struct err *e);

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
 
@@ -210,16 +211,12 @@ static void forget_ask(struct warden *warden, const struct ask *ask)
 	*place = ask->next;
 }
 
-/* Sends a request and waits for its answer, which may be a refusal. */
-static int ask_for_fd(struct warden *warden, uint32_t op, const char *id, const struct more *more, int64_t deadline_ms,
-                      struct warden_event *answer, int *fd, struct err *e)
+/* Waits for the answer to a request that was sent with the last tag; it may be a refusal. */
+static int wait_answer(struct warden *warden, int64_t deadline_ms, struct warden_event *answer, int *fd, struct err *e)
 {
-	struct ask ask = {.tag = ++warden->last_tag, .fd = -1};
-	int rc = send_request(warden, op, ask.tag, id, more, e);
+	struct ask ask = {.tag = warden->last_tag, .next = warden->asks, .fd = -1};
+	int rc = 0;
 
-	if (rc < 0)
-		return -1;
-	ask.next = warden->asks;
 	warden->asks = &ask;
 	while (rc == 0 && !ask.answered)
 		rc = co_wait_event(&ask.changed, deadline_ms, e);
@@ -236,12 +233,48 @@ static int ask_for_fd(struct warden *warden, uint32_t op, const char *id, const 
 	return 0;
 }
 
+/* Sends a request and waits for its answer. */
+static int ask_for_fd(struct warden *warden, uint32_t op, const char *id, const struct more *more, int64_t deadline_ms,
+                      struct warden_event *answer, int *fd, struct err *e)
+{
+	if (send_request(warden, op, ++warden->last_tag, id, more, e) < 0)
+		return -1;
+	return wait_answer(warden, deadline_ms, answer, fd, e);
+}
+
 static int ask_warden(struct warden *warden, uint32_t op, const char *id, const struct more *more, int64_t deadline_ms,
                       struct warden_event *answer, struct err *e)
 {
 	auto_fd fd = -1; /* none comes */
 
 	return ask_for_fd(warden, op, id, more, deadline_ms, answer, &fd, e);
+}
+
+int warden_put_secret(struct warden *warden, struct warden_secret *secret, int64_t deadline_ms, struct err *e)
+{
+	struct warden_event answer;
+	auto_fd fd = -1; /* none comes */
+
+	secret->op = WARDEN_PUT_SECRET;
+	secret->tag = ++warden->last_tag;
+	if (ipc_send(warden->fd, secret, sizeof(*secret), NULL, 0, e) < 0)
+		return -1;
+	return wait_answer(warden, deadline_ms, &answer, &fd, e);
+}
+
+int warden_drop_secret(struct warden *warden, const char *name, int64_t deadline_ms, struct err *e)
+{
+	struct warden_secret secret;
+	struct warden_event answer;
+	auto_fd fd = -1; /* none comes */
+
+	memset(&secret, 0, sizeof(secret));
+	secret.op = WARDEN_DROP_SECRET;
+	secret.tag = ++warden->last_tag;
+	(void)snprintf(secret.name, sizeof(secret.name), "%s", name);
+	if (ipc_send(warden->fd, &secret, sizeof(secret), NULL, 0, e) < 0)
+		return -1;
+	return wait_answer(warden, deadline_ms, &answer, &fd, e);
 }
 
 int warden_start(struct warden *warden, const char *id, const struct warden_create *create, int64_t deadline_ms,

@@ -53,6 +53,11 @@ int warden_add_viewer(struct warden *warden, const char *id, const struct warden
  * ERR_TIMEOUT, ERR_CANCELLED. */
 int warden_drop_journal(struct warden *warden, const char *id, int64_t deadline_ms, struct err *e);
 
+/* Stores a secret (a checked record but for op and tag; the caller's, to be wiped by it), or drops the one of this name. Waits for the answer. Errors: that of
+ * the warden, among them ERR_NOT_FOUND and ERR_LIMIT, ERR_TIMEOUT, ERR_CANCELLED. */
+int warden_put_secret(struct warden *warden, struct warden_secret *secret, int64_t deadline_ms, struct err *e);
+int warden_drop_secret(struct warden *warden, const char *name, int64_t deadline_ms, struct err *e);
+
 /* Nothing in the session's display root may be executed from now on. */
 int warden_seal(struct warden *warden, const char *id, struct err *e);
 

@@ -14,6 +14,7 @@
 #include "sandbox/jail/child.h"
 #include "sandbox/jail/daemon_jail.h"
 #include "session/base/ipc.h"
+#include "session/base/locked.h"
 #include "session/base/log.h"
 #include "session/base/util.h"
 #include "session/warden/hooks.h"
@@ -31,8 +32,15 @@ struct queued {
 	int fd; /* that goes with it; -1: none */
 };
 
+/* What it sends. */
+union record {
+	struct warden_request request;
+	struct warden_secret secret;
+};
+
 struct front {
 	struct warden *warden;
+	union record *record; /* the one that came last, while it is worked on; locked */
 	const struct front_ops *ops;
 	struct child *child; /* NULL while it is down */
 	int sock;
@@ -103,6 +111,31 @@ void front_send_with(struct front *front, const struct warden_event *event, int 
 	flush(front);
 }
 
+void front_answer(struct front *front, uint32_t tag, const char *session, int rc, const struct err *e)
+{
+	struct warden_event event = {.op = rc < 0 ? WARDEN_REFUSED : WARDEN_DONE, .tag = tag};
+
+	if (rc < 0) {
+		event.code = (uint32_t)e->code;
+		(void)snprintf(event.path, sizeof(event.path), "%.31s", e->path);
+		(void)snprintf(event.detail, sizeof(event.detail), "%.150s", e->msg);
+	}
+	(void)snprintf(event.session, sizeof(event.session), "%.*s", SESSION_ID_LEN, session);
+	front_send(front, &event);
+}
+
+static void take_secret(struct front *front, const struct warden_secret *secret, size_t len)
+{
+	struct err e = {0};
+
+	if (requests_check_secret(secret, len, &e) == 0) {
+		front->ops->secret(front->warden, secret);
+		return;
+	}
+	log_err(LOG_WARN, &e, "a record of the front is refused");
+	front_answer(front, secret->tag, "", -1, &e);
+}
+
 static void take_request(struct front *front, const struct warden_request *request, size_t len)
 {
 	struct warden_event refusal = {0};
@@ -132,22 +165,24 @@ static void take_request(struct front *front, const struct warden_request *reque
 static void on_socket(void *arg, uint32_t events)
 {
 	struct front *front = arg;
-	struct warden_request request;
+	union record *record = front->record;
 	struct err e = {0};
 	size_t n_fds = 0;
 	ssize_t n;
 
 	if (events & EPOLLOUT)
 		flush(front);
-	memset(&request, 0, sizeof(request));
-	n = ipc_recv(front->sock, &request, sizeof(request), NULL, 0, &n_fds, &e);
-	if (n > 0)
-		take_request(front, &request, (size_t)n);
+	n = ipc_recv(front->sock, record, sizeof(*record), NULL, 0, &n_fds, &e);
+	if (n == sizeof(record->secret))
+		take_secret(front, &record->secret, (size_t)n);
+	else if (n > 0)
+		take_request(front, &record->request, (size_t)n);
 	else if (n == 0 || errno == EMSGSIZE) {
 		/* It closed its end, or breaks the form: either way there is no use in it. */
 		child_kill(front->child);
 		close_socket(front);
 	}
+	explicit_bzero(record, sizeof(*record));
 }
 
 static void on_timer(void *arg)
@@ -258,7 +293,7 @@ struct front *front_create(struct warden *warden, const struct front_ops *ops)
 {
 	struct front *front = util_zalloc(sizeof(*front));
 
-	*front = (struct front){.warden = warden, .ops = ops, .sock = -1};
+	*front = (struct front){.warden = warden, .ops = ops, .sock = -1, .record = locked_alloc(sizeof(*front->record))};
 	start(front);
 	return front;
 }
@@ -269,6 +304,7 @@ void front_destroy(struct front *front)
 		return;
 	loop_cancel(front->timer);
 	close_socket(front);
+	locked_free(front->record, sizeof(*front->record));
 	free(front);
 }
 

@@ -13,6 +13,8 @@
 struct front_ops {
 	/* A record that passed requests_check; what did not is answered here. */
 	void (*request)(struct warden *warden, const struct warden_request *request);
+	/* The same of one with a secret, which is wiped when this returns. */
+	void (*secret)(struct warden *warden, const struct warden_secret *secret);
 	void (*serving)(struct warden *warden); /* it serves for the first time */
 	/* It ended. `served` is false if it never said that it serves: it will not be started again. */
 	void (*gone)(struct warden *warden, bool served);
@@ -25,6 +27,9 @@ void front_destroy(struct front *front);
 void front_send(struct front *front, const struct warden_event *event);
 /* The same with a descriptor, which is the front's from now on: it is closed here also when there is none. */
 void front_send_with(struct front *front, const struct warden_event *event, int *fd);
+
+/* Answers a request that is of no running session: DONE, or REFUSED with *e when rc is -1. */
+void front_answer(struct front *front, uint32_t tag, const char *session, int rc, const struct err *e);
 
 /* Opens certificate and key again, and hands them over. */
 void front_renew(struct front *front);

@@ -20,6 +20,7 @@
 #include "session/warden/options.h"
 #include "session/warden/prepare.h"
 #include "session/warden/probe.h"
+#include "session/warden/secrets.h"
 #include "session/warden/session.h"
 #include "session/warden/settle.h"
 #include "session/warden/token.h"
@@ -145,6 +146,16 @@ static void on_request(struct warden *warden, const struct warden_request *reque
 		session_end(warden, request->session);
 }
 
+static void on_secret(struct warden *warden, const struct warden_secret *secret)
+{
+	struct err e = {0};
+	int rc = secret->op == WARDEN_PUT_SECRET ? secrets_put(&warden->state, secret, &e) : secrets_drop(&warden->state, secret->name, &e);
+
+	if (rc < 0 && e.code == ERR_INTERNAL)
+		log_err(LOG_ERROR, &e, "the secret %s", secret->name);
+	front_answer(warden->front, secret->tag, "", rc, &e);
+}
+
 static void on_serving(struct warden *warden)
 {
 	const char *url = serve_browser_url(&warden->serve);
@@ -208,7 +219,7 @@ static void on_signal(void *arg, int signo)
 static int run(struct warden *warden, struct err *e)
 {
 	static const int signals[] = {SIGTERM, SIGINT, SIGHUP, 0};
-	static const struct front_ops ops = {.request = on_request, .serving = on_serving, .gone = on_front_gone};
+	static const struct front_ops ops = {.request = on_request, .secret = on_secret, .serving = on_serving, .gone = on_front_gone};
 
 	warden->loop = loop_create(e);
 	if (!warden->loop || loop_signals(warden->loop, signals, on_signal, warden, e) < 0)

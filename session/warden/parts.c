@@ -20,6 +20,7 @@
 #include "sandbox/jail/display_jail.h"
 #include "session/base/ipc.h"
 #include "session/base/util.h"
+#include "session/warden/secrets.h"
 
 #define DISPLAY_IMAGE "display"
 #define JAIL_LOG_BYTES (256 * 1024)
@@ -265,6 +266,19 @@ static int hand_switches(struct session *session, struct err *e)
 	return 0;
 }
 
+/* As they are now: what is stored later is for later sessions. */
+static int hand_secrets(struct session *session, struct err *e)
+{
+	for (size_t i = 0; i < LIMIT_SECRETS && session->spec.secrets[i][0]; i++) {
+		auto_fd fd = -1;
+
+		if (secrets_copy(&session->warden->state, session->spec.secrets[i], &fd, e) < 0 ||
+		    hand(session, STAGE_SECRET, session->spec.secrets[i], &fd, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 int parts_hand_over(struct session *session, struct err *e)
 {
 	struct stage_label start = {.kind = STAGE_START, .width_px = session->spec.width_px, .height_px = session->spec.height_px,
@@ -273,7 +287,8 @@ int parts_hand_over(struct session *session, struct err *e)
 	if (hand(session, STAGE_INIT, "", &session->init, e) < 0 || hand(session, STAGE_JOURNAL, "", &session->files[STATE_JOURNAL], e) < 0 ||
 	    hand(session, STAGE_SESSION_JSON, "", &session->files[STATE_SESSION_JSON], e) < 0 ||
 	    hand(session, STAGE_PICTURES, "", &session->files[STATE_PICTURES], e) < 0 ||
-	    hand(session, STAGE_PROC, "", &session->proc, e) < 0 || hand_switches(session, e) < 0)
+	    hand(session, STAGE_PROC, "", &session->proc, e) < 0 || hand_switches(session, e) < 0 ||
+	    hand_secrets(session, e) < 0)
 		return -1;
 	(void)snprintf(start.session, sizeof(start.session), "%s", session->id);
 	memcpy(start.cookie, session->cookie, sizeof(start.cookie));

@@ -11,12 +11,15 @@
 
 #include <stdint.h>
 
+#include "session/base/limits.h"
+
 /* A session's id: "s" and 15 of a-z2-7. It names folders, so nothing else is accepted. */
 #define SESSION_ID_LEN 16
 #define SESSION_ID_SIZE (SESSION_ID_LEN + 1)
 #define IMAGE_NAME_SIZE 64  /* a-z, 0-9 and "-", begins with a letter */
 #define IMAGE_HASH_SIZE 65  /* 64 lower-case hex digits */
 #define COOKIE_LEN 16       /* MIT-MAGIC-COOKIE-1 */
+#define SECRET_NAME_SIZE 32 /* a-z, A-Z, 0-9, "_" and "-", begins with a letter */
 
 /* Descriptors that a child of the warden finds open at its start. */
 enum child_fd {
@@ -50,6 +53,8 @@ enum warden_op {
 	WARDEN_REFUSED,   /* any request but CREATE that broke a rule: nothing happened */
 	WARDEN_ADD_VIEWER,   /* front → warden: somebody watches; answered by VIEWER_ADDED or REFUSED */
 	WARDEN_VIEWER_ADDED, /* with one descriptor: a stream of the viewer's RFB. Its end is the end of the viewer, whoever closes it */
+	WARDEN_PUT_SECRET,  /* front → warden, a struct warden_secret: store it in place of an older one; answered by DONE or REFUSED */
+	WARDEN_DROP_SECRET, /* the same without a value: it is to go; sessions that run keep it */
 };
 
 /* Why a session ended (warden_event.reason). */
@@ -69,6 +74,7 @@ struct warden_create {
 	uint16_t width_px, height_px;         /* the display at start and at most: Xvfb cannot grow */
 	uint32_t memory_mb, pids, disk_mb;    /* limits of the app jail; 0 is refused */
 	uint32_t cpu_milli;                   /* thousandths of a CPU */
+	char secrets[LIMIT_SECRETS][SECRET_NAME_SIZE]; /* their names, "" behind the last */
 	uint32_t ttl_s;                       /* its life; the warden ends it LIMIT_END_MS later, if the front has not */
 };
 
@@ -87,6 +93,15 @@ struct warden_request {
 	char session[SESSION_ID_SIZE];
 	struct warden_create create; /* WARDEN_CREATE, and its ttl_s for WARDEN_SET_TTL */
 	struct warden_viewer viewer; /* WARDEN_ADD_VIEWER; else zero */
+};
+
+/* A stored secret. Nothing that the warden sends has a value in it: only descriptors for stages do. */
+struct warden_secret {
+	uint32_t op;
+	uint32_t tag;
+	char name[SECRET_NAME_SIZE];
+	uint32_t len; /* 1..LIMIT_SECRET_BYTES; what comes behind it is zero */
+	uint8_t value[LIMIT_SECRET_BYTES];
 };
 
 /* What the host could give (warden_event.isolation): one bit per layer or limit that is in force. */
@@ -156,6 +171,7 @@ enum stage_label_kind {
 	                       apps/kill, agent/freeze or agent/kill; and jail/events and agent/events, open for reading, which say
 	                       whether these stand still; none without ISOLATION_FREEZE */
 	STAGE_PICTURES,     /* the file of its pictures, write-only, O_APPEND */
+	STAGE_SECRET,       /* a stored secret that the session's spec names: sealed memory, read-only; `name` is its name */
 	STAGE_START,        /* no descriptor: all is handed over; cookie and sizes are filled in */
 	STAGE_VIEWER,       /* after START, whenever somebody watches: `viewer` and `controls`, and the descriptors of enum viewer_end */
 };

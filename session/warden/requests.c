@@ -9,6 +9,7 @@
 
 #define HEX "0123456789abcdef"
 #define ID_CHARS "abcdefghijklmnopqrstuvwxyz234567"
+#define SECRET_CHARS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
 #define NAME_CHARS "abcdefghijklmnopqrstuvwxyz0123456789-"
 #define PRINTABLE " !\"#$%&'()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[\\]^_`abcdefghijklmnopqrstuvwxyz{|}~"
 
@@ -23,6 +24,12 @@ static bool is_text(const char *field, size_t size, const char *chars)
 		if (field[i])
 			return false;
 	return true;
+}
+
+/* The name of a secret is the name of a file. */
+static bool is_secret_name(const char name[SECRET_NAME_SIZE])
+{
+	return is_text(name, SECRET_NAME_SIZE, SECRET_CHARS) && ((name[0] >= 'a' && name[0] <= 'z') || (name[0] >= 'A' && name[0] <= 'Z'));
 }
 
 bool requests_id_valid(const char *id)
@@ -42,6 +49,23 @@ static int check_number(const struct number *number, struct err *e)
 	if (number->value < number->min || number->value > number->max)
 		return err_set(e, ERR_BAD_FIELD, number->path, "%s is %u%s; this server allows %u..%u", number->path, number->value,
 		               number->unit, number->min, number->max);
+	return 0;
+}
+
+/* Each once, and none behind an empty place. */
+static int check_secrets(const struct warden_create *create, struct err *e)
+{
+	size_t n = 0;
+
+	while (n < LIMIT_SECRETS && create->secrets[n][0])
+		n++;
+	for (size_t i = 0; i < LIMIT_SECRETS; i++) {
+		if (i < n ? !is_secret_name(create->secrets[i]) : !is_text(create->secrets[i], SECRET_NAME_SIZE, ""))
+			return err_set(e, ERR_BAD_FIELD, "/secrets", "this is not the name of a secret");
+		for (size_t k = 0; k < i && i < n; k++)
+			if (strcmp(create->secrets[i], create->secrets[k]) == 0)
+				return err_set(e, ERR_BAD_FIELD, "/secrets", "the secret %s is named twice", create->secrets[i]);
+	}
 	return 0;
 }
 
@@ -67,6 +91,8 @@ static int check_create(const struct warden_create *create, const struct ceiling
 	for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
 		if (check_number(&numbers[i], e) < 0)
 			return -1;
+	if (check_secrets(create, e) < 0)
+		return -1;
 	/* Files are memory: a disk as large as the memory would have everything killed and never become smaller. */
 	if (create->disk_mb > create->memory_mb / 2)
 		return err_set(e, ERR_BAD_FIELD, "/limits/disk_mb", "limits.disk_mb is %u; allowed at most half of limits.memory_mb (%u)",
@@ -111,6 +137,24 @@ static bool is_request(uint32_t op)
 		if (ops[i] == op)
 			return true;
 	return false;
+}
+
+int requests_check_secret(const struct warden_secret *secret, size_t len, struct err *e)
+{
+	bool is_put = secret->op == WARDEN_PUT_SECRET;
+
+	if (len != sizeof(*secret))
+		return err_set(e, ERR_BAD_REQUEST, NULL, "a record with a secret has %zu bytes; %zu are right", len, sizeof(*secret));
+	if (!is_put && secret->op != WARDEN_DROP_SECRET)
+		return err_set(e, ERR_BAD_REQUEST, NULL, "no request of this length has the number %u", secret->op);
+	if (!is_secret_name(secret->name))
+		return err_set(e, ERR_BAD_FIELD, NULL, "this is not the name of a secret");
+	if (is_put ? secret->len < 1 || secret->len > LIMIT_SECRET_BYTES : secret->len != 0)
+		return err_set(e, ERR_BAD_FIELD, NULL, "a secret has 1 to %d bytes", LIMIT_SECRET_BYTES);
+	for (size_t i = secret->len; i < sizeof(secret->value); i++)
+		if (secret->value[i])
+			return err_set(e, ERR_BAD_REQUEST, NULL, "there is something behind the end of the secret");
+	return 0;
 }
 
 int requests_check(const struct warden_request *request, size_t len, const struct ceilings *ceilings, struct err *e)

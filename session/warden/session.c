@@ -15,6 +15,7 @@
 #include "session/base/util.h"
 #include "session/warden/front.h"
 #include "session/warden/parts.h"
+#include "session/warden/secrets.h"
 #include "session/warden/views.h"
 
 #define MIB (1024 * 1024ULL)
@@ -68,6 +69,7 @@ static void send_event(const struct session *session, enum warden_op op, uint32_
 		bool told = session->why.code && session->why.code != ERR_INTERNAL;
 
 		event.code = (uint32_t)(told ? session->why.code : ERR_SESSION_FAILED);
+		(void)snprintf(event.path, sizeof(event.path), "%.31s", told ? session->why.path : "");
 		(void)snprintf(event.detail, sizeof(event.detail), "%.150s", told ? session->why.msg : session->how);
 	} else if (op == WARDEN_ENDED) {
 		event.reason = (uint32_t)session->reason;
@@ -357,7 +359,7 @@ void session_create(struct warden *warden, const struct warden_request *request)
 	memcpy(session->id, request->session, sizeof(session->id));
 	for (int i = 0; i < N_PARTS; i++)
 		session->parts[i] = (struct part){.session = session, .kind = (enum part_kind)i};
-	if (check_room(warden, session->id, &e) < 0) {
+	if (check_room(warden, session->id, &e) < 0 || secrets_check(&warden->state, &session->spec, &e) < 0) {
 		session->why = e;
 		send_event(session, WARDEN_FAILED, session->tag);
 		free(session);
@@ -402,26 +404,12 @@ static int set_ttl(struct session *session, uint32_t ttl_s, const struct ceiling
 	return 0;
 }
 
-/* DONE, or REFUSED with the error. */
-static void answer(struct warden *warden, const struct warden_request *request, int rc, const struct err *e)
-{
-	struct warden_event event = {.op = rc < 0 ? WARDEN_REFUSED : WARDEN_DONE, .tag = request->tag};
-
-	if (rc < 0) {
-		event.code = (uint32_t)e->code;
-		(void)snprintf(event.path, sizeof(event.path), "%.31s", e->path);
-		(void)snprintf(event.detail, sizeof(event.detail), "%.150s", e->msg);
-	}
-	memcpy(event.session, request->session, sizeof(event.session));
-	front_send(warden->front, &event);
-}
-
 void session_set_ttl(struct warden *warden, const struct warden_request *request)
 {
 	struct err e = {0};
 	int rc = set_ttl(find(warden, request->session), request->create.ttl_s, &warden->ceilings, &e);
 
-	answer(warden, request, rc, &e);
+	front_answer(warden->front, request->tag, request->session, rc, &e);
 }
 
 void session_drop_journal(struct warden *warden, const struct warden_request *request)
@@ -435,7 +423,7 @@ void session_drop_journal(struct warden *warden, const struct warden_request *re
 		rc = state_drop_journal(&warden->state, request->session, &e);
 	if (rc < 0 && e.code == ERR_INTERNAL)
 		log_err(LOG_ERROR, &e, "session %s", request->session);
-	answer(warden, request, rc, &e);
+	front_answer(warden->front, request->tag, request->session, rc, &e);
 }
 
 static int add_viewer(struct session *session, const struct warden_viewer *viewer, int *stream, struct err *e)
@@ -454,7 +442,7 @@ void session_add_viewer(struct warden *warden, const struct warden_request *requ
 	if (add_viewer(find(warden, request->session), &request->viewer, &stream, &e) < 0) {
 		if (e.code == ERR_INTERNAL)
 			log_err(LOG_ERROR, &e, "session %s: a viewer", request->session);
-		answer(warden, request, -1, &e);
+		front_answer(warden->front, request->tag, request->session, -1, &e);
 		return;
 	}
 	memcpy(event.session, request->session, sizeof(event.session));

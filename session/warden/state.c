@@ -32,6 +32,7 @@ static const struct folder {
 } FOLDERS[] = {
 	{"run", 0750, false, true},    {"journals", 0750, false, true}, {"front", 0700, true, true},
 	{"build", 0700, false, false}, {"share", 0700, false, false},  {"cgroup2", 0700, false, false},
+	{"secrets", 0700, false, false},
 };
 
 char *state_path(const struct state *state, char *out, size_t size, const char *rest, const char *id)

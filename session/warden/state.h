@@ -7,6 +7,7 @@
  *   front/           the front's own files
  *   run/ID/          the socket of a session's stage; the front can reach it
  *   journals/ID/     the session's stage owns it until its end, then the front
+ *   secrets/NAME     root alone: a stored secret (secrets.h)
  *   groups           the folders of control groups, for the next start after a crash
  *   build/           empty: where children put their roots together, each in its own mount namespace
  *   share/           a tmpfs of the warden's mount namespace: bin/ for the app jails, x11/ID/ for the sockets of displays

@@ -24,6 +24,7 @@ static const char whole[] =
 	"\"limits\":{\"cpu\":2.0,\"memory_mb\":3072,\"pids\":2048,\"disk_mb\":1024,\"exec_ms\":120000},"
 	"\"approval\":{\"mode\":\"sensitive\",\"rules\":[]},\"secrets\":[],"
 	"\"setup\":{\"commands\":[],\"egress\":{\"mode\":\"none\",\"allow\":[]}},"
+	"\"results\":{\"private_keys\":\"mask\",\"cloud_keys\":\"mask\",\"cards\":\"alert\"},"
 	"\"record\":{\"pictures\":true,\"text\":\"plain\",\"nodes\":true}}";
 
 static json_t *parse(const char *text)
@@ -206,7 +207,7 @@ static void test_what_is_not_given_is_refused(void **state)
 		{"{\"approval\":{\"mode\":\"always\"}}", "/approval/mode"},
 		{"{\"approval\":{\"mode\":\"boundary\"}}", "/approval/mode"},
 		{"{\"approval\":{\"rules\":[{\"verdict\":\"deny\"}]}}", "/approval/rules"},
-		{"{\"secrets\":[\"login\"]}", "/secrets"},
+		{"{\"env\":{\"PASSWORD\":{\"secret\":\"login\"}}}", "/env/PASSWORD"},
 		{"{\"setup\":{\"commands\":[[\"true\"]]}}", "/setup/commands"},
 		{"{\"setup\":{\"egress\":{\"mode\":\"open\"}}}", "/setup/egress"},
 	};

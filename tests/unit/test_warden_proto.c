@@ -333,9 +333,81 @@ static void test_uids_of_others(void **state)
 	assert_int_equal(ceilings_check_uids(&ceilings, free_passwd, "user:1900004160:1\n", &e), 0);
 }
 
+static struct warden_secret good_secret(void)
+{
+	struct warden_secret secret;
+
+	memset(&secret, 0, sizeof(secret));
+	secret.op = WARDEN_PUT_SECRET;
+	strcpy(secret.name, "shop_1-A");
+	secret.len = 3;
+	memcpy(secret.value, "abc", 3);
+	return secret;
+}
+
+static enum err_code check_secret(const struct warden_secret *secret)
+{
+	struct err e = {0};
+
+	return requests_check_secret(secret, sizeof(*secret), &e) == 0 ? ERR_NONE : e.code;
+}
+
+static void test_secrets(void **state)
+{
+	static const char *const bad[] = {"", ".new", "..", "a/b", "1a", "-a", "_a", "a b", "a.b", "a\n"};
+	struct warden_secret secret = good_secret();
+	struct err e = {0};
+
+	(void)state;
+	assert_int_equal(check_secret(&secret), ERR_NONE);
+	assert_int_equal(requests_check_secret(&secret, sizeof(secret) - 1, &e), -1);
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+		memset(secret.name, 0, sizeof(secret.name));
+		strcpy(secret.name, bad[i]);
+		if (check_secret(&secret) != ERR_BAD_FIELD)
+			fail_msg("the secret \"%s\" passed", bad[i]);
+	}
+	memset(secret.name, 'a', sizeof(secret.name));
+	assert_int_equal(check_secret(&secret), ERR_BAD_FIELD);
+	secret = good_secret();
+	secret.len = 0;
+	assert_int_equal(check_secret(&secret), ERR_BAD_FIELD);
+	secret.len = LIMIT_SECRET_BYTES + 1;
+	assert_int_equal(check_secret(&secret), ERR_BAD_FIELD);
+	secret.len = 2;
+	assert_int_equal(check_secret(&secret), ERR_BAD_REQUEST);
+	secret = good_secret();
+	secret.op = WARDEN_DROP_SECRET;
+	assert_int_equal(check_secret(&secret), ERR_BAD_FIELD);
+	secret.len = 0;
+	memset(secret.value, 0, sizeof(secret.value));
+	assert_int_equal(check_secret(&secret), ERR_NONE);
+	secret.op = WARDEN_CREATE;
+	assert_int_equal(check_secret(&secret), ERR_BAD_REQUEST);
+}
+
+static void test_secrets_of_a_create(void **state)
+{
+	struct warden_request request = good(WARDEN_CREATE);
+
+	(void)state;
+	strcpy(request.create.secrets[0], "one");
+	strcpy(request.create.secrets[1], "Two");
+	assert_int_equal(check(&request), ERR_NONE);
+	strcpy(request.create.secrets[1], "one");
+	assert_int_equal(check(&request), ERR_BAD_FIELD);
+	strcpy(request.create.secrets[1], "../one");
+	assert_int_equal(check(&request), ERR_BAD_FIELD);
+	memset(request.create.secrets[1], 0, SECRET_NAME_SIZE);
+	strcpy(request.create.secrets[2], "three");
+	assert_int_equal(check(&request), ERR_BAD_FIELD);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_secrets),
+		cmocka_unit_test_setup(test_secrets_of_a_create, set_up),
 		cmocka_unit_test_setup(test_good_ones_pass, set_up), cmocka_unit_test_setup(test_viewers, set_up),
 		cmocka_unit_test_setup(test_length_and_op, set_up),
 		cmocka_unit_test_setup(test_ids, set_up),             cmocka_unit_test_setup(test_image_names, set_up),
