@@ -43,7 +43,7 @@ LIBS_gloveboxd        := libseccomp gnutls
 DIRS_glovebox-front   := session/front session/mcp session/journal sandbox/confine
 LIBS_glovebox-front   := jansson libseccomp libmicrohttpd sqlite3 gnutls
 NO_PC_glovebox-front  := -lwslay # Debian's has no file for pkg-config
-DIRS_glovebox-stage   := session/stage session/dialects session/mcp session/journal display input apps sandbox/confine
+DIRS_glovebox-stage   := session/stage session/dialects session/mcp session/policy session/journal display input apps sandbox/confine
 LIBS_glovebox-stage   := jansson libseccomp libpng libdeflate libturbojpeg libwebp x11 x11-xcb xcb xcb-xtest xcb-shm xcb-damage \
                          xcb-xfixes xcb-randr xcb-res xcb-xkb xcb-xinput xkbcommon gnutls
 DIRS_glovebox         := session/cli session/replay

@@ -292,6 +292,7 @@ static int start_helper(struct access *access, struct err *e)
 	access->process = process;
 	access->out = loop_add(access->apps->x->loop, process->out, EPOLLIN, on_out, access);
 	access->moved = true;
+	access->first_id = first.id;
 	(void)send_record(access, &first);
 	return 0;
 }
@@ -558,6 +559,28 @@ int access_at(struct access *access, int x, int y, int64_t deadline_ms, struct a
 	struct access_question *question = access_ask_at(access, x, y, deadline_ms);
 	int rc = access_wait_at(question, deadline_ms, out, e);
 
+	access_drop(question);
+	return rc;
+}
+
+int access_place(struct access *access, uint32_t id, int64_t deadline_ms, struct access_node *out, bool *shows, struct err *e)
+{
+	const struct access_record record = {.op = ACCESS_PLACE, .id = id};
+	struct access_question *question;
+	int rc;
+
+	/* One that was started again does not know whether it is gone. */
+	if (id < access->first_id)
+		return err_set(e, ERR_UNSUPPORTED, NULL, "accessibility was started again since");
+	question = access_question(access, 1, deadline_ms);
+	access_send(question, &record);
+	rc = access_wait(question, deadline_ms, e);
+	if (rc == 0 && question->n_items == 0)
+		rc = err_set(e, ERR_UNSUPPORTED, NULL, "nothing was told of the node");
+	if (rc == 0) {
+		access_fill_node(out, &question->items[0], 0);
+		*shows = question->items[0].states >> STATE_SHOWING & 1;
+	}
 	access_drop(question);
 	return rc;
 }

@@ -82,4 +82,10 @@ void access_drop(struct access_question *question);
 /* Both, to the deadline. */
 int access_at(struct access *access, int x, int y, int64_t deadline_ms, struct access_node *out, struct err *e);
 
+/*
+ * Where a node is now, and whether it shows. Errors: ERR_NOT_FOUND when it is gone, or its app is; ERR_TIMEOUT, ERR_UNSUPPORTED and the like when that is not
+ * known. Must run in a coroutine.
+ */
+int access_place(struct access *access, uint32_t id, int64_t deadline_ms, struct access_node *out, bool *shows, struct err *e);
+
 #endif

@@ -50,7 +50,7 @@ struct access {
 	size_t n_aims;
 	struct access_question *questions;
 	size_t n_questions;
-	uint32_t last_question, last_id;
+	uint32_t last_question, last_id, first_id; /* first_id: of this helper; it knows no node before that */
 	char *record;         /* what came of the next record */
 	size_t len;
 	char *unsent;         /* records that its pipe has no room for */

@@ -67,6 +67,15 @@ extern const size_t apps_n_rows;
 extern const struct action_row access_rows[];
 extern const size_t access_n_rows;
 
+/* Where the window is, in native pixels of the root. Errors: ERR_NO_WINDOW, those of xconn_reply. */
+int apps_place(struct apps *apps, uint32_t window, struct rect *out, struct err *e);
+
+/*
+ * The catalogue's name of the trusted app whose window this is: its X client is a process of group apps, started from a row that is trusted (whose.h), by the
+ * word of the X server and the kernel, and still there. NULL in *name for all others. *pid is that of the process in the app jail. Errors as apps_place.
+ */
+int apps_trusted(struct apps *apps, uint32_t window, const char **name, int *pid, struct err *e);
+
 /* What of the screen is this window's, as part_fn. */
 int apps_part(struct apps *apps, struct space native, uint32_t window, struct part *out, struct err *e);
 

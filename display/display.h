@@ -120,6 +120,9 @@ struct space display_read_space(const json_t *object, const char *name, struct s
 typedef size_t display_blanks_fn(void *arg, struct rect out[LIMIT_BLANKS]);
 void display_use_blanks(struct display *display, display_blanks_fn *fn, void *arg);
 
+/* While it answers after the server has copied: all of this rectangle was drawn anew since the last time. */
+bool display_drawn_over(const struct display *display, struct rect rect);
+
 /* Its answer has changed although nothing was drawn. Waits for nothing. */
 void display_blanks_changed(struct display *display);
 

@@ -106,6 +106,22 @@ void display_use_blanks(struct display *display, display_blanks_fn *fn, void *ar
 	display->blanks_arg = arg;
 }
 
+/* Regions are rectangles that do not overlap. */
+bool display_drawn_over(const struct display *display, struct rect rect)
+{
+	const xcb_rectangle_t *list = display->damaged ? xcb_xfixes_fetch_region_rectangles(display->damaged) : NULL;
+	int n = display->damaged ? xcb_xfixes_fetch_region_rectangles_length(display->damaged) : 0;
+	int64_t left = (int64_t)rect.width * rect.height;
+
+	for (int i = 0; i < n; i++) {
+		int width = MIN(list[i].x + list[i].width, rect.x + rect.width) - MAX(list[i].x, rect.x);
+		int height = MIN(list[i].y + list[i].height, rect.y + rect.height) - MAX(list[i].y, rect.y);
+
+		left -= width > 0 && height > 0 ? (int64_t)width * height : 0;
+	}
+	return n > 0 && left == 0;
+}
+
 /* As if something was drawn: it is asked before anything is seen. */
 void display_blanks_changed(struct display *display)
 {
@@ -163,7 +179,9 @@ static int update(struct display *display, struct err *e)
 	if (xconn_reply(display->x, sequence, &reply, e) < 0)
 		return -1;
 	/* Where it is may have changed while the server copied. */
+	display->damaged = reply;
 	ask_blanks(display, &blanks);
+	display->damaged = NULL;
 	display->unsure = false;
 	take_over(display, reply, &blanks, all, since_ms);
 	return 0;

@@ -58,6 +58,7 @@ struct display {
 	display_blanks_fn *blanks;   /* who knows what is not shown, or NULL */
 	void *blanks_arg;
 	struct blanks blanked;       /* as of the last update */
+	const xcb_xfixes_fetch_region_reply_t *damaged; /* of the update that is being taken, while they are asked for the second time; else NULL */
 	struct xconn_listener listener;
 	struct co_event drawn;       /* something was drawn, or `shown` has changed */
 	struct co_event properties;  /* a property of the root window changed */

@@ -20,6 +20,7 @@
 #include "session/base/util.h"
 
 #define DRAG_DEFAULT_MS 300
+#define SECRET_STEP_MS 500 /* typing a secret takes a whole number of these */
 
 struct input {
 	struct xconn *x;
@@ -167,7 +168,7 @@ static int chord_of(const json_t *args, const char *name, struct chord *chord, s
 
 bool input_types(const json_t *args)
 {
-	bool types = json_object_get(args, "text");
+	bool types = json_object_get(args, "text") || json_object_get(args, "name");
 	struct chord chord;
 
 	if (!json_object_get(args, "keys") || chord_of(args, "keys", &chord, NULL) < 0)
@@ -552,6 +553,53 @@ static int run_type(struct action_run *run, struct err *e)
 	return rc;
 }
 
+static const struct field secret_fields[] = {
+	{"name", FIELD_STRING, true, 1, 31, NULL, NULL, NULL, NULL, "of a secret that the session's spec names"},
+};
+
+static int check_type_secret(void *home, const json_t *args, struct err *e)
+{
+	const struct input *input = home;
+	const char *name = form_string(args, "name", "");
+	char shown[64];
+
+	if (input->ops.has_secret && input->ops.has_secret(input->ops.arg, name))
+		return 0;
+	return err_set(e, ERR_BAD_FIELD, "/name", "this session has no secret %s: its spec names those that it may type",
+	               err_quote(shown, sizeof(shown), name, strlen(name)));
+}
+
+static int type_lent(struct input *input, const struct action_run *run, struct err *e)
+{
+	struct typing typing = {.is_secret = true, .deadline_ms = run->deadline_ms};
+	int rc;
+
+	if (input->ops.secret_begin(input->ops.arg, form_string(run->args, "name", ""), &typing.text, &typing.len, e) < 0)
+		return -1;
+	rc = typing_run(&input->keyboard, &typing, e);
+	if (!input->ops.secret_end(input->ops.arg))
+		json_object_set_new(run->result, "note", json_string("the focus has moved meanwhile: look whether the form has gone on by itself"));
+	return rc;
+}
+
+/* How long it took would say how much was typed. */
+static int run_type_secret(struct action_run *run, struct err *e)
+{
+	struct input *input = run->home;
+	int64_t since_ms, now_ms;
+	int rc;
+
+	if (focus_settle(&input->focus, e) < 0)
+		return -1;
+	since_ms = util_now_ms();
+	rc = type_lent(input, run, e);
+	now_ms = util_now_ms();
+	co_shield();
+	(void)co_wait_until(now_ms + SECRET_STEP_MS - (now_ms - since_ms) % SECRET_STEP_MS, NULL);
+	co_unshield();
+	return rc;
+}
+
 /* A chord by its name, pressed and released. */
 static int press(struct input *input, const char *keys, struct err *e)
 {
@@ -607,6 +655,7 @@ static const struct member type_told[] = {
 	{"delivered", "count", "characters that went out"},
 	{"note?", "string", "what may have gone another way than it should"},
 };
+static const struct member secret_told[] = {{"note?", "string", "what may have gone another way than it should"}};
 static const struct member position_told[] = {
 	{"x", "count", "column (px)"},
 	{"y", "count", "row (px)"},
@@ -635,6 +684,9 @@ const struct action_row input_rows[] = {
 	 "{\"action\":\"hold_key\",\"keys\":\"right\",\"duration_ms\":100}", NULL},
 	{"type", "Types text, exactly, whatever the keyboard layout.", FORM(type_fields, NULL), check_type, run_type, ACTION_ACTS, ACTION_TYPES, MEMBERS(type_told),
 	 "{\"action\":\"type\",\"text\":\"Hello, world\"}", "{\"delivered\":12}"},
+	{"type_secret", "Types a stored secret into the field that it is for, without telling it: that field is blank in pictures until its page is left.",
+	 FORM(secret_fields, NULL), check_type_secret, run_type_secret, ACTION_ACTS, ACTION_TYPES, MEMBERS(secret_told), "{\"action\":\"type_secret\",\"name\":\"shop\"}",
+	 "{}"},
 	{"clipboard_set", "Puts text, HTML or a PNG on the clipboard, for every program to paste.", FORM(clipboard_set_fields, CLIPBOARD_SET_RULE),
 	 clipboard_check_set, run_clipboard_set, ACTION_ACTS, ACTION_HIDES, NO_MEMBERS, "{\"action\":\"clipboard_set\",\"text\":\"Hello, world\"}", NULL},
 	{"clipboard_get", "Reads the clipboard.", FORM(clipboard_get_fields, NULL), NULL, run_clipboard_get, ACTION_ACTS, ACTION_WAITS, MEMBERS(clipboard_get_told),

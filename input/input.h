@@ -23,6 +23,13 @@ struct input_ops {
 	bool (*changed)(void *arg, struct rect rect, uint64_t since);
 	/* A button is about to go down or up, or the wheel to turn: what is there may be another thing afterwards. May wait a moment. */
 	void (*before_press)(void *arg);
+	/* Has the session a stored secret of this name? */
+	bool (*has_secret)(void *arg, const char *name);
+	/* A stored secret is about to be typed: it may be, into what has the keys now, and from now on no picture shows that; *value, of *len bytes, is lent until
+	 * secret_end. Errors: ERR_SECRET, those of a wait. */
+	int (*secret_begin)(void *arg, const char *name, const char **value, size_t *len, struct err *e);
+	/* It was typed, or not: false when the keys went elsewhere meanwhile. */
+	bool (*secret_end)(void *arg);
 	void *arg;
 };
 
@@ -68,7 +75,7 @@ int input_settle(struct input *input, struct err *e);
  * refused before anything is pressed, at /value. Must run in a coroutine. */
 int input_type_over(struct input *input, const char *text, int64_t deadline_ms, struct err *e);
 
-/* Whether these arguments of a row that types put characters somewhere: a text, or a key with nothing but Shift that stands for one. */
+/* Whether these arguments of a row that types put characters somewhere: a text, the name of a secret, or a key with nothing but Shift that stands for one. */
 bool input_types(const json_t *args);
 
 /* Whether the keys in these arguments may take the focus elsewhere: Tab, Return, Escape, or a shortcut (focus.h). */
@@ -80,7 +87,7 @@ bool input_holds_button(const struct input *input);
 /* What is held now: {"keys":["shift",…],"buttons":["left",…]}; the caller's reference. */
 json_t *input_held(const struct input *input);
 
-/* Rows: click move mouse_down mouse_up drag scroll key key_down key_up hold_key type clipboard_set clipboard_get cursor_position. Home: struct input *. */
+/* Rows: click move mouse_down mouse_up drag scroll key key_down key_up hold_key type type_secret clipboard_set clipboard_get cursor_position. Home: struct input *. */
 extern const struct action_row input_rows[];
 extern const size_t input_n_rows;
 

@@ -13,6 +13,8 @@
 #include "input/paste.h"
 #include "session/base/util.h"
 
+#define SENT_BYTES 16384 /* of the queue of libxcb */
+
 /* What was taken away from the keyboard's state, to be given back. */
 struct lifted {
 	size_t n;
@@ -211,6 +213,32 @@ static int type_all(struct keyboard *keyboard, struct typing *typing, size_t at,
 	return 0;
 }
 
+/* What was sent stays in the buffer of the connection until something else is sent. */
+static void overwrite_sent(struct keyboard *keyboard)
+{
+	for (int i = 0; i < SENT_BYTES / 4 && !keyboard->x->lost; i++)
+		(void)xcb_no_operation(keyboard->x->xcb);
+	xconn_flush(keyboard->x);
+}
+
+/* A map that changes, a clipboard, a spare key would each tell something of it to others. */
+static int type_secret(struct keyboard *keyboard, struct typing *typing, struct err *e)
+{
+	struct slots none = {.n = 0};
+	struct plan *plan = &keyboard->plan;
+	size_t used = 0;
+	int rc;
+
+	if (plan_make(plan, &keyboard->map, &none, typing->text, typing->len, &used, NULL) < 0 || used < typing->len)
+		rc = err_set(e, ERR_SECRET, NULL, "the keyboard has no key for a character of this secret");
+	else
+		rc = type_plan(keyboard, typing, e);
+	if (plan->strokes)
+		explicit_bzero(plan->strokes, plan->n_strokes * sizeof(*plan->strokes));
+	overwrite_sent(keyboard);
+	return rc;
+}
+
 /* The next TYPING_PASTE_CHARS characters with one sign for each end of a line; stores how many bytes of the text and characters they are. */
 static size_t next_piece(const char *text, size_t len, char *piece, size_t *used, size_t *n_chars)
 {
@@ -287,7 +315,9 @@ int typing_run(struct keyboard *keyboard, struct typing *typing, struct err *e)
 	typing->note = NULL;
 	keyboard->deadline_ms = typing->deadline_ms;
 	rc = keyboard_read(keyboard, e) < 0 || keyboard_aim(keyboard, e) < 0 ? -1 : lift(keyboard, &lifted, e);
-	if (rc == 0)
+	if (rc == 0 && typing->is_secret)
+		rc = type_secret(keyboard, typing, e);
+	else if (rc == 0)
 		rc = paste_is_needed(keyboard) ? paste_all(keyboard, typing, e) : type_all(keyboard, typing, 0, e);
 	if (tidy(keyboard, &lifted, rc == 0 ? e : NULL) < 0)
 		rc = -1;

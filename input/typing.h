@@ -13,6 +13,7 @@
 struct typing {
 	const char *text; /* checked by typing_check */
 	size_t len;
+	bool is_secret;      /* by keys of the map as it is alone, and nothing of it stays in memory; it need not be checked */
 	int64_t delay_ms;    /* between characters; 0 types as fast as the display takes them */
 	int64_t deadline_ms; /* monotonic */
 	size_t delivered;    /* out: characters of the text that the display has taken, also on failure */
@@ -29,7 +30,7 @@ int typing_check(const char *text, size_t len, long delay_ms, const char *path, 
 /*
  * Types the text into the window that has the focus, by keys, or by way of the clipboard where keys would be mixed up. A cancel stops it
  * before the next write of TYPING_CHUNK characters, or piece of TYPING_PASTE_CHARS that is pasted, and counts what is on its way. Errors: ERR_CANCELLED,
- * ERR_TIMEOUT at the deadline, ERR_CONFLICT while a key other than a modifier is held, ERR_UNSUPPORTED as plan_make, and those of
+ * ERR_TIMEOUT at the deadline, ERR_SECRET for one with a character without a key, ERR_CONFLICT while a key other than a modifier is held, ERR_UNSUPPORTED as plan_make, and those of
  * xconn_reply. Must run in a coroutine.
  */
 int typing_run(struct keyboard *keyboard, struct typing *typing, struct err *e);

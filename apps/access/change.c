@@ -297,3 +297,21 @@ void change_read(struct desk *desk, const struct access_record *ask)
 	as_read(ask->text, wanted);
 	tell_node(desk, ask, &seen, wanted, deadline_ms);
 }
+
+/* Of GTK 4, whose places are those in its window, it is not told. */
+void change_place(struct desk *desk, const struct access_record *ask)
+{
+	struct access_item item;
+	struct seen seen;
+
+	if (!find_node(desk, ask, util_now_ms() + CHANGE_MS, &seen))
+		return;
+	if (seen_is(&seen, STATE_DEFUNCT)) {
+		desk_fail(ask->question, ACCESS_NOT_FOUND, "node %u is gone", ask->id);
+		return;
+	}
+	desk_item(desk, &seen, NULL, &item);
+	if (seen.app->gtk4)
+		item.x = item.y = item.width = item.height = 0;
+	tell_item(ask, &item);
+}

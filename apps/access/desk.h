@@ -91,10 +91,11 @@ void focus_run(struct desk *desk, const struct access_record *ask);
 void focus_event(struct desk *desk, struct app *app, const char *path, bool gained);
 void focus_again(struct desk *desk);
 
-/* change.c: answer ACCESS_PRESS, ACCESS_SET, ACCESS_GRAB and ACCESS_READ. */
+/* change.c: answer ACCESS_PRESS, ACCESS_SET, ACCESS_GRAB, ACCESS_READ and ACCESS_PLACE. */
 void change_press(struct desk *desk, const struct access_record *ask);
 void change_set(struct desk *desk, const struct access_record *ask);
 void change_grab(struct desk *desk, const struct access_record *ask);
+void change_place(struct desk *desk, const struct access_record *ask);
 void change_read(struct desk *desk, const struct access_record *ask);
 
 /* tty.c: is there a terminal of a program that descends from the process, and does one of them ask for a password? */

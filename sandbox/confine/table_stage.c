@@ -14,6 +14,8 @@ static const struct confine_rule rules[] = {
 	ROWS_SOCKETS,
 	ROWS_FILES,
 	ROWS_DANGEROUS,
+	/* Values of secrets */
+	PLAIN(mlock),
 	DENY(execve, EPERM),
 	DENY(execveat, EPERM),
 	ALLOW_IF(fallocate, 1, LOW32, 0, "picture segments; without a mode it makes a file longer, never shorter: the journal stays"),

@@ -41,6 +41,8 @@ struct journal {
 	struct pictures *pictures; /* the stage's, or NULL */
 	struct torn torn; /* text NULL: there is none */
 	bool hidden;      /* what happens now is no agent's business */
+	journal_filter_fn *filter; /* NULL: lines are written as they come */
+	void *filter_arg;
 	journal_watch_fn *watch;
 	void *watch_arg;
 };
@@ -191,8 +193,26 @@ static bool is_bare(const char *event)
 	return false;
 }
 
-int journal_add(struct journal *journal, const char *event, json_t *fields, struct err *e)
+void journal_filter(struct journal *journal, journal_filter_fn *fn, void *arg)
 {
+	journal->filter = fn;
+	journal->filter_arg = arg;
+}
+
+static json_t *filtered(const struct journal *journal, json_t *fields)
+{
+	json_t *passed;
+
+	if (!fields || !journal->filter)
+		return fields;
+	passed = journal->filter(journal->filter_arg, fields);
+	json_decref(fields);
+	return passed;
+}
+
+int journal_add(struct journal *journal, const char *event, json_t *taken, struct err *e)
+{
+	json_t *fields = filtered(journal, taken);
 	int rc = mend(journal) ? 0 : refuse(e);
 	json_auto_t *content = rc == 0 ? chain_line(&journal->chain, event, fields) : NULL;
 

@@ -42,6 +42,10 @@ void journal_set_pictures(struct journal *journal, struct pictures *pictures);
 typedef void journal_watch_fn(void *arg, const json_t *line);
 void journal_watch(struct journal *journal, journal_watch_fn *fn, void *arg);
 
+/* What is written in place of the fields of a line: fn gives a reference of its own. */
+typedef json_t *journal_filter_fn(void *arg, const json_t *fields);
+void journal_filter(struct journal *journal, journal_filter_fn *fn, void *arg);
+
 /* Where the chain of its whole lines is: {"seq","hash"}; the caller's reference. */
 json_t *journal_head(const struct journal *journal);
 

@@ -52,12 +52,16 @@ static int run_row(struct act *act, const struct batch_step *step, json_t *resul
 		.space = step->place.space,
 		.native = step->place.native,
 	};
-
+	bool may_move = !(step->row->flags & (ACTION_WAITS | ACTION_LOOKS | ACTION_MOVES));
 	int rc;
 
+	if (may_move)
+		spots_stir(act->stage);
 	act->stage->acting_row = step->row;
 	rc = step->row->run(&run, &act->e);
 	act->stage->acting_row = NULL;
+	if (may_move)
+		spots_stir(act->stage);
 	if (!(step->row->flags & ACTION_WAITS))
 		act->stage->acted_ms = util_now_ms();
 	/* Also when it failed: it may have come to that after the display had its size. */

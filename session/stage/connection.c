@@ -292,6 +292,17 @@ static void send_reply(struct call *call, int status, const char *media_type, co
 		ipc_stream_send_message(call->connection->stream, &message);
 }
 
+/* JSON as it leaves: through the gate, in the call's dialect. Malloced. */
+static char *text_of(struct call *call, int *status, const json_t *value, size_t *len)
+{
+	const struct connections_ops *ops = call->connection ? &call->connection->all->ops : NULL;
+	bool is_checked = ops && ops->pass && call->role != ROLE_SERVER;
+	json_auto_t *passed = is_checked ? ops->pass(ops->arg, call, value) : json_incref((json_t *)(uintptr_t)value);
+	json_auto_t *told = call->tell ? call->tell(call, status, passed) : NULL;
+
+	return json_text(told ? told : passed, len);
+}
+
 /* True when it may not leave: a refusal went in its stead. */
 static bool is_kept_back(struct call *call);
 
@@ -303,23 +314,21 @@ void call_reply(struct call *call, int status, const char *media_type, const jso
 
 void call_reply_json(struct call *call, int status, const json_t *headers, const json_t *value)
 {
-	json_auto_t *told = NULL;
 	auto_free char *text = NULL;
 	size_t len;
 
 	if (is_kept_back(call))
 		return;
-	told = call->tell ? call->tell(call, &status, value) : NULL;
-	text = json_text(told ? told : value, &len);
+	text = text_of(call, &status, value, &len);
 	call_reply(call, status, "application/json", headers, text, len); /* telling may have taken its time */
 }
 
 static void send_refusal(struct call *call, enum err_code code, const json_t *problem)
 {
 	int status = err_info(code)->status;
-	json_auto_t *headers = NULL, *told = call->tell ? call->tell(call, &status, problem) : NULL;
+	json_auto_t *headers = NULL;
 	size_t len;
-	auto_free char *text = json_text(told ? told : problem, &len);
+	auto_free char *text = text_of(call, &status, problem, &len);
 
 	call->counts = json_pack("{s:s}", "refused", err_info(code)->wire);
 	if (status != 200 && strcmp(err_info(code)->fix, "later") == 0)

@@ -75,6 +75,7 @@ struct connections_ops {
 	json_t *(*hello)(void *arg);               /* the envelope of HELLO; a reference that is taken */
 	void (*call)(void *arg, struct call *call); /* a whole call has come */
 	int (*check_answer)(void *arg, const struct call *call, struct err *e); /* may its answer leave? Else this refusal does; NULL: it may */
+	json_t *(*pass)(void *arg, const struct call *call, const json_t *value); /* what may leave in place of this JSON; a reference that is taken; NULL: all */
 	void *arg;
 };
 

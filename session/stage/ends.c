@@ -42,6 +42,16 @@ static int *place_of(struct ends *ends, const struct stage_label *label)
 	return NULL;
 }
 
+/* In its own list; *fd is taken. */
+static int take_secret(struct ends *ends, const struct stage_label *label, int *fd, struct err *e)
+{
+	if (ends->n_secrets == LIMIT_SECRETS || strnlen(label->name, SECRET_NAME_SIZE) == SECRET_NAME_SIZE)
+		return err_set(e, ERR_INTERNAL, NULL, "a label of the warden breaks the form");
+	memcpy(ends->secrets[ends->n_secrets].name, label->name, SECRET_NAME_SIZE);
+	ends->secrets[ends->n_secrets++].fd = steal_fd(fd);
+	return 0;
+}
+
 static int start(struct ends *ends, const struct stage_label *label, struct err *e)
 {
 	for (size_t i = 0; i < ARRAY_LEN(places); i++)
@@ -76,6 +86,8 @@ static int receive(struct ends *ends, int warden_fd, struct err *e)
 		return err_set(e, ERR_INTERNAL, NULL, "a label of the warden breaks the form");
 	if (label.kind == STAGE_START)
 		return start(ends, &label, e) < 0 ? -1 : 1;
+	if (label.kind == STAGE_SECRET)
+		return take_secret(ends, &label, &fd, e);
 	place = place_of(ends, &label);
 	if (place && *place < 0)
 		*place = steal_fd(&fd);
@@ -106,4 +118,6 @@ void ends_close(struct ends *ends)
 {
 	for (size_t i = 0; i < ARRAY_LEN(places); i++)
 		util_close_fd(fd_at(ends, &places[i]));
+	while (ends->n_secrets > 0)
+		util_close_fd(&ends->secrets[--ends->n_secrets].fd);
 }

@@ -17,6 +17,11 @@ struct ends {
 	int apps_pid;
 	uint32_t trusted;     /* the gid whose processes the display shall take for trusted clients; 0: none */
 	int init_fd, proc_fd, journal_fd, session_json_fd, pictures_fd; /* -1 once somebody has taken them */
+	struct {
+		char name[SECRET_NAME_SIZE];
+		int fd;
+	} secrets[LIMIT_SECRETS]; /* that the session's spec names; until somebody has taken them */
+	size_t n_secrets;
 	int agent_freeze_fd, agent_kill_fd, agent_events_fd; /* the same of the agent's own processes, and what ends them */
 	int freeze_fd, frozen_fd; /* the switch that freezes the app jail, and where it says that it stands still; -1 where there is none */
 };

@@ -50,7 +50,7 @@ static json_t *hello(void *arg)
 static int serve(struct ends *ends, struct err *e)
 {
 	struct program program = {.loop = loop_create(e)};
-	struct connections_ops ops = {.hello = hello, .call = calls_take, .check_answer = calls_check_answer};
+	struct connections_ops ops = {.hello = hello, .call = calls_take, .check_answer = calls_check_answer, .pass = gate_reply};
 
 	if (!program.loop)
 		return -1;

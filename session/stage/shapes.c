@@ -199,6 +199,8 @@ static const struct member result_line[] = {
 	{"signal?", "integer", NULL},
 	{"timed_out?", "boolean", NULL},
 	{"truncated?", "boolean", NULL},
+	{"more?", "boolean", NULL},
+	{"took_ms?", "count", NULL},
 };
 static const struct member switch_line[] = {LINE, {"event", "=paused resumed", "the session was"}, WHO, WHEN};
 static const struct member lease_line[] = {
@@ -217,6 +219,16 @@ static const struct member warning_line[] = {
 	{"reason", "=idle ttl", "for doing nothing; because the session ends"},
 	{"ends_at", "time", "when"},
 	{"epoch", "count", "of the lease"},
+};
+static const struct member result_check_line[] = {
+	LINE,
+	{"event", "=result_check", "something was found in what was about to be told"},
+	WHO,
+	{"call", "string", "in whose answer"},
+	{"rule", "=secret private_key cloud_key card", "what was found"},
+	{"secret?", "string", "name of the stored secret"},
+	{"hits", "count", "how often"},
+	{"done", "=masked noted withheld", "noted: it was told all the same; withheld: with the text that it was in, as it was too often"},
 };
 static const struct member end_line[] = {LINE, {"event", "=failed end", "the session has failed, or has ended"}, {"reason", "string", "why"}};
 
@@ -245,6 +257,7 @@ const struct shape shapes_stage[] = {
 	{"SwitchLine", "A line of a journal.", MEMBERS(switch_line)},
 	{"LeaseLine", "A line of a journal.", MEMBERS(lease_line)},
 	{"WarningLine", "A line of a journal.", MEMBERS(warning_line)},
+	{"ResultCheckLine", "A line of a journal, of the result check.", MEMBERS(result_check_line)},
 	{"EndLine", "A line of a journal.", MEMBERS(end_line)},
 };
 const size_t shapes_n_stage = ARRAY_LEN(shapes_stage);

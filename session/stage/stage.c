@@ -10,6 +10,7 @@
 #include "session/base/util.h"
 #include "session/stage/act.h"
 #include "session/stage/rows.h"
+#include "session/stage/secret_typing.h"
 
 #define CONNECT_EVERY_MS 5
 #define FIRST_QUIET_MS 300
@@ -73,6 +74,7 @@ struct stage *stage_create(struct loop *loop, struct ends *ends)
 	stage->events = events_create(&stage->readers);
 	stage->journal = journal_create(loop, steal_fd(&stage->ends.journal_fd));
 	journal_watch(stage->journal, events_add, stage->events);
+	journal_filter(stage->journal, gate_line, stage);
 	return stage;
 }
 
@@ -82,6 +84,7 @@ void stage_destroy(struct stage *stage)
 		return;
 	lease_end(stage);
 	recording_stop(stage);
+	spots_finish(stage);
 	apps_destroy(stage->apps);
 	input_destroy(stage->input);
 	display_destroy(stage->display);
@@ -92,6 +95,7 @@ void stage_destroy(struct stage *stage)
 	records_destroy(stage->records);
 	events_destroy(stage->events);
 	ends_close(&stage->ends);
+	secrets_finish(&stage->secrets);
 	json_decref(stage->spec);
 	json_decref(stage->image);
 	json_decref(stage->apps_started);
@@ -220,6 +224,9 @@ static int read_spec(struct stage *stage, const char *body, size_t len, struct e
 	read_sizes(stage);
 	stage->guard.last = strcmp(form_string(stage->spec, "guard", "off"), "last") == 0;
 	read_record(stage, json_object_get(stage->spec, "record"));
+	if (secrets_take(&stage->secrets, &stage->ends, e) < 0 || secrets_read_rules(&stage->secrets, json_object_get(value, "secrets"), e) < 0)
+		return -1;
+	gate_begin(stage);
 	lease_begin(stage, json_object_get(stage->spec, "on_lost"));
 	return 0;
 }
@@ -303,7 +310,8 @@ static int open_parts(struct stage *stage, struct err *e)
 	const struct apps_ops ops = {
 		.init_gone = on_init_gone, .type_over = type_over, .arg = stage, .exec_ms = form_int(json_object_get(stage->spec, "limits"), "exec_ms", 0),
 		.accessibility = form_bool(stage->spec, "accessibility", true)};
-	const struct input_ops input_ops = {.look = look, .wait_quiet = wait_quiet, .changed = changed, .before_press = nodes_wait, .arg = stage};
+	const struct input_ops input_ops = {.look = look, .wait_quiet = wait_quiet, .changed = changed, .before_press = nodes_wait, .has_secret = secret_typing_has,
+	                                    .secret_begin = secret_typing_begin, .secret_end = secret_typing_end, .arg = stage};
 
 	if (open_display(stage, deadline_ms, e) < 0 || open_untrusted(stage, e) < 0 ||
 	    display_create(&stage->display, &stage->x, stage->ends.maximum, stage->native, e) < 0 ||
@@ -315,6 +323,7 @@ static int open_parts(struct stage *stage, struct err *e)
 		return -1;
 	display_on_resize(stage->display, on_resized, stage);
 	display_use_windows(stage->display, part_of, stage);
+	display_use_blanks(stage->display, spots_where, stage);
 	join_rows(stage);
 	recording_begin(stage);
 	return 0;

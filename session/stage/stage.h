@@ -20,9 +20,12 @@
 #include "session/stage/guard.h"
 #include "session/stage/lease.h"
 #include "session/stage/nodes.h"
+#include "session/stage/gate.h"
 #include "session/stage/recording.h"
 #include "session/stage/records.h"
 #include "session/stage/rows.h"
+#include "session/stage/secrets.h"
+#include "session/stage/spots.h"
 #include "session/stage/turns.h"
 #include "session/stage/typed.h"
 #include "session/stage/viewers.h"
@@ -77,6 +80,10 @@ struct stage {
 	struct guard guard;
 	struct nodes nodes;
 	struct typed typed;
+	struct secrets secrets;
+	struct access_focus secret_focus; /* what the last one was typed into */
+	struct spots spots;      /* that are blank */
+	struct gate gate;        /* of what it says */
 	struct records *records; /* of keys */
 	struct readers readers;  /* of streams */
 	struct events *events;

@@ -103,6 +103,8 @@ class Contract:
 
     def request_faults(self, operation, request):
         """What was taken: the document may not call it wrong. Each action is held against its own schema."""
+        if "application/json" not in operation["requestBody"]["content"]:
+            return
         if isinstance(request, (str, bytes)):
             request = json.loads(request)
         schema = operation["requestBody"]["content"]["application/json"]["schema"]

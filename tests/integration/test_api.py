@@ -79,7 +79,12 @@ BAD_SPECS = [
     ({"image": "minimal", "env": {"DISPLAY": ":1"}}, 400, "bad_field", "/env/DISPLAY"),
     ({"image": "minimal", "isolation": "vm"}, 422, "tier_unavailable", "/isolation"),
     ({"image": "minimal", "egress": {"mode": "open"}}, 422, "unsupported", "/egress/mode"),
-    ({"image": "minimal", "secrets": ["x"]}, 422, "unsupported", "/secrets"),
+    ({"image": "minimal", "secrets": ["x"]}, 400, "bad_field", "/secrets/0"),
+    ({"image": "minimal", "secrets": ["../x"]}, 400, "bad_field", "/secrets/0"),
+    ({"image": "minimal", "secrets": ["x", "x"]}, 400, "bad_field", "/secrets/1"),
+    ({"image": "minimal", "secrets": ["x"] * 17}, 400, "bad_field", "/secrets"),
+    ({"image": "minimal", "env": {"A": {"secret": "x"}}}, 422, "unsupported", "/env/A"),
+    ({"image": "minimal", "results": {"cards": "hide"}}, 400, "bad_field", "/results/cards"),
     ({"image": "minimal", "lease": "human"}, 422, "unsupported", "/lease"),
 ]
 

@@ -151,6 +151,7 @@ ELSEWHERE = {
     "stale_target": "test_parallel.py: a click where the screen has changed",
     "lease_held": "test_lease.py: a person holds the controls", "lease_lost": "test_lease.py", "must_observe": "test_lease.py",
     "journal_full": "needs a full disk or a gigabyte",
+    "secret_refused": "test_secrets.py: a field that the secret is not for",
     "internal": "a fault of the server", "input_failed": "a fault of the X server",
 }
 

@@ -136,7 +136,11 @@ def request_of(document, path, operation, example):
             headers[parameter["name"]] = example.real(parameter["example"]) + own
     for name, value in example.path.items():
         path = path.replace(f"{{{name}}}", value)
-    body = operation.get("requestBody", {}).get("content", {}).get("application/json", {}).get("example")
+    path = path.replace("{secret}", "shop")
+    content = operation.get("requestBody", {}).get("content", {})
+    if "application/octet-stream" in content:
+        return path + "?" + "&".join(query), {**headers, "Content-Type": "application/octet-stream"}, b"a value"
+    body = content.get("application/json", {}).get("example")
     return path + ("?" + "&".join(query) if query else ""), headers, body and example.real(body)
 
 
@@ -207,6 +211,8 @@ def test_examples_of_actions(make_session, document):
     examples = sorted(action_examples(document), key=lambda action: order.index(action["action"]) if action["action"] in order else -1)
     assert len(examples) > 20
     for action in examples:
+        if action["action"] == "type_secret":
+            continue  # needs a secret and a page for it: test_secrets.py
         if "window" in action:
             action = {**action, "window": window}
         if "node" in action:

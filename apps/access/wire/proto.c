@@ -136,6 +136,7 @@ static void fields(struct cursor *cursor, struct access_record *record)
 	switch (record->op) {
 	case ACCESS_FIRST:
 	case ACCESS_GRAB:
+	case ACCESS_PLACE:
 		count(cursor, &record->id, UINT32_MAX);
 		return;
 	case ACCESS_AT:

@@ -24,6 +24,7 @@ enum access_op {
 	ACCESS_SET,       /* id, text: the value */
 	ACCESS_GRAB,      /* id: it is to have the focus of its app; whether it has is ACCESS_FOCUS's answer */
 	ACCESS_READ,      /* id, text: what was typed into it, for which a moment is waited: the node as it is then */
+	ACCESS_PLACE,     /* id: the node with its place as it is now */
 	/* Helper → stage. */
 	ACCESS_STATE,     /* text: why there is no accessibility now, or ""; address of its bus */
 	ACCESS_FOCUSED,   /* focus; question 0: it has changed */
