@@ -204,7 +204,7 @@ static struct curl_slist *make_headers(const struct client *client, const struct
 
 	explicit_bzero(token, strlen(token));
 	headers = curl_slist_append(headers, "Expect:");
-	headers = add_header(headers, "Content-Type", request->body ? "application/json" : NULL);
+	headers = add_header(headers, "Content-Type", request->bytes ? "application/octet-stream" : request->body ? "application/json" : NULL);
 	headers = add_header(headers, "Idempotency-Key", request->key);
 	return add_header(headers, "If-None-Match", request->etag);
 }
@@ -258,6 +258,10 @@ static CURLcode perform(struct client *client, const struct client_request *requ
 	if (text) {
 		curl_easy_setopt(client->curl, CURLOPT_POSTFIELDS, text);
 		curl_easy_setopt(client->curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)strlen(text));
+	}
+	if (request->bytes) {
+		curl_easy_setopt(client->curl, CURLOPT_POSTFIELDS, request->bytes);
+		curl_easy_setopt(client->curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->n_bytes);
 	}
 	code = curl_easy_perform(client->curl);
 	curl_slist_free_all(headers);

@@ -66,6 +66,8 @@ int client_call(struct client *client, const char *method, const char *path, con
 struct client_request {
 	const char *method, *path;
 	const json_t *body; /* or NULL */
+	const void *bytes;  /* or this as it is, n_bytes of it; or NULL */
+	size_t n_bytes;
 	const char *key;    /* Idempotency-Key: it is sent again, a few times, when an answer is lost; NULL: sent once */
 	bool again;         /* it changes nothing, so it is sent again as with a key */
 	const char *etag;   /* If-None-Match, or NULL */

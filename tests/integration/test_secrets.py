@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Stored secrets: put once and told by nobody, typed into the one field that they are for, and looked for afterwards in all that the server wrote, said and holds."""
 import base64
+import contextlib
 import io
 import json
+import os
 import pathlib
+import pty
 import re
 import secrets as random
 import subprocess
@@ -14,7 +17,7 @@ from PIL import Image
 
 import recording
 from api import Api, Refused, picture_of
-from conftest import until
+from conftest import BUILD, until
 from page import HERE, open_page
 
 BLANK = (0x2E, 0x34, 0x40)
@@ -106,6 +109,44 @@ def test_roles(server, session, stored):
         refused(put(api, name, b"x"), 403, "forbidden")
         refused(api.request("GET", "/v1/secrets"), 403, "forbidden")
         refused(api.request("DELETE", f"/v1/secrets/{name}"), 403, "forbidden")
+
+
+def glovebox(server, *args, value=None):
+    command = [BUILD / "glovebox", "--server", server.url, "--token-file", server.state / "operator.token", *args]
+    return subprocess.run(command, input=value, capture_output=True, timeout=60)
+
+
+def test_command_line(server, canary):
+    done = glovebox(server, "secret", "put", "cli", "--app", "firefox", "--origin", "https://shop.example", value=canary.encode() + b"\n")
+    assert done.returncode == 0 and not done.stdout, done
+    assert (server.state / "secrets" / "cli").read_bytes() == canary.encode()
+    listed = glovebox(server, "secret", "ls").stdout.decode()
+    assert re.search(r"^cli +firefox +https://shop.example +password +2\d{3}-", listed, re.M), listed
+    assert glovebox(server, "secret", "put", "cli", "--exact", value=b"x\n").returncode == 0
+    assert (server.state / "secrets" / "cli").read_bytes() == b"x\n"
+    assert glovebox(server, "secret", "put", "cli", value=b"").returncode == 2
+    assert glovebox(server, "secret", "put", "cli", value=b"x" * 4097).returncode == 2
+    assert glovebox(server, "secret", "rm", "cli").returncode == 0
+    assert glovebox(server, "secret", "rm", "cli").returncode == 1
+
+
+def test_command_line_at_a_terminal(server):
+    """What is typed is not shown."""
+    ours, theirs = pty.openpty()
+    command = [BUILD / "glovebox", "--server", server.url, "--token-file", server.state / "operator.token", "secret", "put", "tty"]
+    process = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs)
+    os.close(theirs)
+    shown = b""
+    while b"value: " not in shown:
+        shown += os.read(ours, 100)
+    os.write(ours, b"unseen-value\n")
+    with contextlib.suppress(OSError):  # its end
+        while piece := os.read(ours, 100):
+            shown += piece
+    os.close(ours)
+    assert process.wait(60) == 0 and b"unseen" not in shown, shown
+    assert (server.state / "secrets" / "tty").read_bytes() == b"unseen-value"
+    server.api.call("DELETE", "/v1/secrets/tty")
 
 
 # --- where it must not be

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* secret put, ls, rm: the stored secrets. A value comes from standard input or is typed unseen; it is never an argument, which other users of a machine see. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include "session/base/limits.h"
+#include "session/base/locked.h"
+#include "session/base/util.h"
+#include "session/cli/commands.h"
+#include "session/cli/show.h"
+
+#define VALUE_BYTES (LIMIT_SECRET_BYTES + 2) /* and the end of its line, and one that is too many */
+
+static const struct arg_option put_options[] = {
+	{"app", 0, "NAME", false, "the app of the catalogue that it may be typed into, with --origin; without both it is only masked"},
+	{"origin", 0, "ORIGIN", false, "the origin of the page that it may be typed into: https://host or https://host:port"},
+	{"field", 0, "KIND", false, "what it may be typed into there: password (if not given) or text"},
+	{"exact", 0, NULL, false, "keep the end of a line that the input ends in"},
+};
+
+/* As much as there is, VALUE_BYTES at most. -1 with errno. */
+static ssize_t read_input(char *value)
+{
+	size_t len = 0;
+	ssize_t n = 1;
+
+	while (n != 0 && len < VALUE_BYTES) {
+		n = read(STDIN_FILENO, value + len, VALUE_BYTES - len);
+		if (n < 0 && errno != EINTR)
+			return -1;
+		len += n > 0 ? (size_t)n : 0;
+	}
+	return (ssize_t)len;
+}
+
+/* A line from the terminal, which does not show it. */
+static ssize_t read_unseen(char *value)
+{
+	struct termios shown, unseen;
+	ssize_t n;
+
+	if (tcgetattr(STDIN_FILENO, &shown) < 0)
+		return -1;
+	unseen = shown;
+	unseen.c_lflag &= ~(tcflag_t)ECHO;
+	fputs("value: ", stderr);
+	(void)tcsetattr(STDIN_FILENO, TCSAFLUSH, &unseen);
+	n = read(STDIN_FILENO, value, VALUE_BYTES);
+	(void)tcsetattr(STDIN_FILENO, TCSAFLUSH, &shown);
+	fputc('\n', stderr);
+	return n;
+}
+
+static int read_value(const struct args *args, char *value, size_t *len, struct err *e)
+{
+	ssize_t n = isatty(STDIN_FILENO) ? read_unseen(value) : read_input(value);
+
+	if (n < 0)
+		return err_set(e, ERR_BAD_REQUEST, NULL, "standard input cannot be read: %s", strerror(errno));
+	if (n > 0 && value[n - 1] == '\n' && !args_get(args, "exact"))
+		n--;
+	if (n < 1 || n > LIMIT_SECRET_BYTES)
+		return err_set(e, ERR_BAD_REQUEST, NULL, "a secret has 1 to %d bytes; it is read from standard input", LIMIT_SECRET_BYTES);
+	*len = (size_t)n;
+	return 0;
+}
+
+/* "/v1/secrets/NAME" with its rule; the caller's. */
+static char *path_of(const struct args *args)
+{
+	static const char *const rule[] = {"app", "origin", "field"};
+	auto_free char *name = cli_encode(args->words[0]);
+	char *path = util_printf("/v1/secrets/%s", name);
+
+	for (size_t i = 0; i < ARRAY_LEN(rule); i++)
+		if (args_get(args, rule[i]))
+			cli_add_parameter(&path, "", rule[i], args_get(args, rule[i]));
+	return path;
+}
+
+static int run_put(struct cli *cli)
+{
+	auto_free char *path = path_of(&cli->args);
+	auto_reply reply = {0};
+	struct client_request request = {.method = "PUT", .path = path, .sink = -1};
+	char *value = locked_alloc(VALUE_BYTES);
+	struct err e = {0};
+	int status = CLI_USAGE;
+
+	if (read_value(&cli->args, value, &request.n_bytes, &e) < 0) {
+		(void)cli_fail(cli, CLI_USAGE, &e);
+	} else {
+		request.bytes = value;
+		status = cli_send(cli, &request, &reply);
+	}
+	locked_free(value, VALUE_BYTES);
+	if (status == CLI_DONE && cli->json)
+		show_json(reply.json);
+	return status;
+}
+
+const struct cli_command secret_put = {
+	"secret put", "NAME [--app APP --origin ORIGIN [--field KIND]]", "store a secret, or replace it; its value is read from standard input",
+	put_options, ARRAY_LEN(put_options), 1, 1, ARGS_MAX, run_put,
+};
+
+static int run_ls(struct cli *cli)
+{
+	static const struct {
+		const char *member, *title;
+		int width;
+	} columns[] = {{"name", "NAME", 32}, {"app", "APP", 14}, {"origin", "ORIGIN", 40}, {"field", "FIELD", 10}, {"changed_at", "CHANGED", 0}};
+	auto_reply reply = {0};
+	const json_t *secret;
+	size_t i;
+	int status = cli_call(cli, "GET", "/v1/secrets", NULL, &reply);
+
+	if (status != CLI_DONE)
+		return status;
+	if (cli->json) {
+		show_json(reply.json);
+		return CLI_DONE;
+	}
+	for (size_t k = 0; k < ARRAY_LEN(columns); k++)
+		printf("%-*s", columns[k].width, columns[k].title);
+	putchar('\n');
+	json_array_foreach(json_object_get(reply.json, "secrets"), i, secret) {
+		for (size_t k = 0; k < ARRAY_LEN(columns); k++) {
+			const json_t *value = json_object_get(secret, columns[k].member);
+
+			show_value(stdout, json_is_null(value) ? NULL : value, columns[k].width);
+		}
+		putchar('\n');
+	}
+	return CLI_DONE;
+}
+
+const struct cli_command secret_ls = {
+	"secret ls", "", "list the stored secrets: what they are for, never what they are", NULL, 0, 0, 0, ARGS_MAX, run_ls,
+};
+
+static int run_rm(struct cli *cli)
+{
+	auto_free char *name = cli_encode(cli->args.words[0]), *path = util_printf("/v1/secrets/%s", name);
+	auto_reply reply = {0};
+
+	return cli_call(cli, "DELETE", path, NULL, &reply);
+}
+
+const struct cli_command secret_rm = {
+	"secret rm", "NAME", "remove a stored secret; sessions that run keep it until they end", NULL, 0, 1, 1, ARGS_MAX, run_rm,
+};
