@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* links: session/dialects session/mcp session/stage session/journal display input apps */
+/* links: session/dialects session/mcp session/stage session/policy session/journal display input apps */
 /*
  * All dialects. The input is JSON: a body, or {"body","reply"} as in tests/dialects, or a list of these. Whatever it is, an act that is asked is one of ours but for
  * its actions, the same each time; and what is answered is JSON whose errors are text that a vendor takes, and hold nothing but what is the model's.
