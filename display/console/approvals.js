@@ -30,16 +30,18 @@ export class ApprovalsPanel {
     const known = new Set(open.map((card) => card.id));
     [...this.cards.keys()].filter((id) => !known.has(id)).forEach((id) => this.drop(id));
     open.filter((card) => !this.cards.has(card.id)).forEach((card) => this.add(card));
-    say(this.counts, this.countWords(counts));
+    say(this.counts, this.countWords(counts.find(({session}) => session === this.id)));
     show(this.node, this.cards.size);
   }
 
+  // A person who is asked too often stops reading.
   countWords(counts) {
     if (!counts?.asked) {
       return "";
     }
-    const always = counts.allowed && counts.allowed === counts.answered && counts.answered > 4 ? " So far every answer was yes: a rule may serve you better." : "";
-    return `${words.count(counts.asked, "question", "questions")} so far, ${counts.answered ?? 0} answered.${always}`;
+    const always = counts.answered > 4 && counts.yes_share === 1 ? " Every answer so far was yes: a rule may serve you better." : "";
+    const time = counts.median_ms ? `, usually within ${words.length(counts.median_ms)}` : "";
+    return `${words.count(counts.asked, "question", "questions")} so far, ${counts.answered} answered${time}.${always}`;
   }
 
   drop(id) {
@@ -63,14 +65,14 @@ export class ApprovalsPanel {
     const deny = button("Deny", () => answer({answer: "deny", ...(reason.value.trim() ? {reason: reason.value.trim()} : {})}), {...options, kind: "bad"});
     const picture = el("img", {alt: "The part of the screen that it is about", hidden: true});
     const action = card.action ?? {};
-    entry.node = el("li", {tabindex: -1, class: "ask"},
+    entry.node = el("li", {tabindex: 0, class: "ask", "aria-label": `Question: ${words.actionWords(action)}`},
       picture,
-      el("p", {class: "what"}, words.actionWords(action)),
-      card.argv || action.argv ? el("pre", {}, words.quote((card.argv ?? action.argv).join(" "))) : null,
+      el("p", {class: "what"}, words.actionWords(action), card.app ? ` in ${words.appName(card.app)}` : ""),
       el("p", {}, words.quote(card.why)),
-      card.reason ? el("figure", {class: "said"}, el("figcaption", {}, "The agent's words"), el("blockquote", {}, words.quote(card.reason))) : null,
-      always ? el("p", {class: "quiet"}, `For this session means: ${words.quote(card.session_words)}`) : null,
-      el("div", {class: "buttons"}, once, always), el("div", {class: "no"}, reason, deny));
+      card.unclear ? el("p", {class: "quiet"}, "The command could not be read to its end.") : null,
+      this.place(card),
+      el("div", {class: "buttons"}, once, always), el("div", {class: "no"}, reason, deny),
+      el("p", {class: "quiet"}, always ? `For this session: ${words.quote(card.session_words)}` : words.quote(card.not_session_why)));
     entry.node.addEventListener("keydown", (event) => {
       if (event.target === entry.node && (event.key === "y" || event.key === "n")) {
         (event.key === "y" ? once : deny).focus();
@@ -78,13 +80,18 @@ export class ApprovalsPanel {
     });
     entry.node.addEventListener("mouseenter", () => this.point(card, true));
     entry.node.addEventListener("mouseleave", () => this.point(card, false));
-    entry.node.tabIndex = 0;
     setTimeout(() => [once, always, deny].filter(Boolean).forEach((node) => { node.disabled = false; }), CALM_MS);
     this.cards.set(card.id, entry);
     this.list.append(entry.node);
     if (card.crop !== null) {
       this.showCrop(card, entry, picture);
     }
+  }
+
+  // Where it would happen, in the words of the window and the page themselves.
+  place({window, url}) {
+    const said = [window?.title, url].filter(Boolean).map(words.quote);
+    return said.length ? el("figure", {class: "said"}, el("figcaption", {}, "The window says"), said.map((text) => el("blockquote", {}, text))) : null;
   }
 
   point({action = {}, space}, on) {

@@ -7,6 +7,7 @@ import {ApprovalsPanel} from "./approvals.js";
 import {ClipboardPanel} from "./clipboard.js";
 import {$, button, el, say, seen, show, sleep} from "./dom.js";
 import {LeasePanel} from "./lease.js";
+import {PeoplePanel} from "./people.js";
 import {Screen} from "./screen.js";
 import * as words from "./words.js";
 
@@ -46,6 +47,7 @@ class SessionPage {
     this.approvals = new ApprovalsPanel(id, {signal, tell: this.tell, screen: this.screen});
     this.actions = new ActionsPanel({screen: this.screen});
     this.clipboard = new ClipboardPanel({send: (text) => this.screen.paste(text)});
+    this.people = new PeoplePanel(id, {signal, tell: this.tell, viewer: () => this.screen.viewer});
     this.build(main);
   }
 
@@ -55,7 +57,6 @@ class SessionPage {
     this.ends = el("span", {class: "quiet"});
     this.focus = el("p", {class: "focus"});
     this.hint = el("p", {class: "quiet hint"}, el("kbd", {}, "Ctrl"), " ", el("kbd", {}, "Alt"), " ", el("kbd", {}, "Shift"), " together leave the screen");
-    this.watchers = el("p", {class: "quiet"});
     this.pause = button("Pause", () => this.act("pause"), {trouble: this.tell});
     this.resume = button("Resume", () => this.act("resume"), {trouble: this.tell});
     this.end = button("End…", () => this.asksEnd.showModal(), {trouble: this.tell});
@@ -63,21 +64,22 @@ class SessionPage {
     const tools = el("div", {class: "buttons"}, this.pause, this.resume, this.end);
     show(tools, this.mayDrive);
     show(this.clipboard.node, this.mayDrive);
+    show(this.people.node, this.mayDrive);
     main.append(
       el("div", {class: "bar"}, el("a", {href: "#", class: "back", hidden: !token.may("owner", "operator")}, "All sessions"), this.name, this.state, this.ends, tools),
       this.trouble,
       this.leasePanel.node,
       el("div", {class: "desk"},
         el("div", {class: "view"}, this.screen.node, el("div", {class: "under"}, this.focus, this.hint)),
-        el("div", {class: "side"}, this.approvals.node, this.actions.node, this.clipboard.node, this.buildKeep())),
+        el("div", {class: "side"}, this.approvals.node, this.actions.node, this.clipboard.node, this.people.node, this.buildKeep())),
       this.asksEnd);
   }
 
   buildKeep() {
     const file = (part, name, text) => button(text, () => keep(`${this.path}/${part}`, name), {trouble: this.tell});
     const node = el("section", {class: "panel", "aria-labelledby": "keep-title"}, el("h2", {id: "keep-title"}, "Recording"),
-      el("div", {class: "buttons"}, file("journal", `${this.id}.jsonl`, "Save the journal"), file("recording", `${this.id}.pictures`, "Save the pictures")),
-      el("p", {class: "quiet"}, "As a film or a page: ", el("code", {}, `glovebox export ${this.id}`)), this.watchers);
+      el("div", {class: "buttons"}, file("journal", `${this.id}.jsonl`, "Save journal"), file("recording", `${this.id}.pictures`, "Save pictures")),
+      el("p", {class: "quiet"}, "As a film or a page: ", el("code", {}, `glovebox export ${this.id}`)));
     show(node, this.mayDrive);
     return node;
   }
@@ -165,15 +167,6 @@ class SessionPage {
     this.title();
   }
 
-  async refreshViewers() {
-    if (!this.mayDrive) {
-      return;
-    }
-    const {viewers} = await get(`${this.path}/viewers`, {signal: this.signal}).catch(() => ({viewers: []}));
-    const others = viewers.filter(({viewer}) => viewer !== this.screen.viewer).length;
-    say(this.watchers, others ? `${words.count(others, "other person or program looks", "other people or programs look")} on.` : "Nobody else looks on.");
-  }
-
   // --- for as long as the page is there
 
   async keepState() {
@@ -184,7 +177,9 @@ class SessionPage {
           this.over();
           return;
         }
-        await this.refreshViewers();
+        if (this.mayDrive) {
+          await this.people.refresh();
+        }
       } catch (error) {
         if (this.signal.aborted) {
           return;

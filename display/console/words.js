@@ -97,7 +97,7 @@ const ACTIONS = {
   key_down: (a) => `Hold ${keys(a.keys)}`,
   key_up: (a) => `Release ${keys(a.keys)}`,
   hold_key: (a) => `Hold ${keys(a.keys)} ${length(a.duration_ms)}`,
-  type: (a) => (a.text?.bytes === undefined ? `Type ${quote(a.text)}` : `Type ${count(a.text.bytes, "byte", "bytes")} of text`),
+  type: (a) => (a.text?.bytes === undefined ? `Type ${quote(a.text)}` : `Type text (${count(a.text.bytes, "byte", "bytes")})`),
   type_secret: (a) => `Type the secret ${quote(a.name)}`,
   wait: (a) => `Wait ${length(a.duration_ms)}`,
   wait_settled: () => "Wait until the screen is quiet",

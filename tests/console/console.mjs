@@ -92,4 +92,249 @@ async function hidden(visit) {
   await one.end();
 }
 
-await run({code, wall, hidden});
+// --- one session
+
+const path = `/v1/sessions/${given.session}`;
+const agent = (method, part, body) => api(given.agent, method, `${path}${part}`, body);
+const act = (actions, more = {}) => agent("POST", "/act", {actions, ...more});
+
+// How far the live picture is from what the server says is on the screen: the mean difference of a colour.
+const distance = (page) => page.evaluate(async ({url, token}) => {
+  const reply = await fetch(url, {headers: {Authorization: `Bearer ${token}`}});
+  const bitmap = await createImageBitmap(await reply.blob());
+  const live = document.querySelector(".screen canvas");
+  const canvas = new OffscreenCanvas(bitmap.width, bitmap.height), context = canvas.getContext("2d");
+  context.drawImage(bitmap, 0, 0);
+  const one = context.getImageData(0, 0, bitmap.width, bitmap.height).data;
+  const two = live.getContext("2d").getImageData(0, 0, bitmap.width, bitmap.height).data;
+  if (live.width !== bitmap.width || live.height !== bitmap.height) {
+    return Infinity;
+  }
+  return one.reduce((sum, value, i) => sum + Math.abs(value - two[i]), 0) / one.length;
+}, {url: `${path}/screenshot?space=native&cursor=false`, token: given.agent});
+
+async function wayOut(page) {
+  for (const key of ["Control", "Alt", "Shift"]) await page.keyboard.down(key);
+  for (const key of ["Shift", "Alt", "Control"]) await page.keyboard.up(key);
+}
+
+const focusIn = (page, selector) => page.evaluate((text) => Boolean(document.activeElement?.closest(text)), selector);
+
+// The agent looks, as it must, and reads a file.
+async function agentReads(file) {
+  await until(async () => (await act([], {observe: true})).status === 200);
+  const {body} = await act([{action: "exec", argv: ["cat", file]}]);
+  return body.results[0].stdout;
+}
+
+async function drive(visit) {
+  const one = await visit(), {page} = one;
+  await one.open(given.controller, given.session);
+  await one.says("The agent has the controls");
+  await until(async () => (await distance(page)) < 3);
+  await act([{action: "type", text: "echo by the agent\n"}]);
+  await page.locator(".actions").getByText("Type text").waitFor();
+  await until(async () => (await distance(page)) < 3);
+
+  // What is pressed before the controls are there goes nowhere.
+  await page.locator(".screen canvas").click({position: {x: 300, y: 200}});
+  await page.keyboard.type("rm typed\n");
+  await page.getByRole("button", {name: "Take over"}).click();
+  await one.says("You have the controls");
+  assert.equal((await agent("GET", "/screenshot")).status, 423);
+  assert.ok(await focusIn(page, ".screen"));
+  await page.keyboard.type("echo From the console, by a person >typed");
+  await page.keyboard.press("Enter");
+  await until(() => isDrawn(page.locator(".preview img")));
+  await wayOut(page);
+  assert.ok(await focusIn(page, "#give"));
+  await page.keyboard.press("Enter");
+  await one.says("The agent has the controls");
+  assert.equal((await act([{action: "key", keys: "a"}])).body.code, "must_observe");
+  // Neither Control nor Alt is down any more: what the agent types is text.
+  await act([], {observe: true});
+  await act([{action: "type", text: "echo and the agent >>typed\n"}]);
+  assert.equal(await until(async () => { const told = await agentReads("typed"); return told.includes("agent") && told; }), "From the console, by a person\nand the agent\n");
+  await page.locator(".actions .hole").first().waitFor();
+  await one.end();
+}
+
+// All of it without a mouse.
+async function keyboard(visit) {
+  const one = await visit(), {page} = one;
+  const tabTo = (selector) => until(async () => (await focusIn(page, selector)) || (await page.keyboard.press("Tab"), false));
+  await page.goto(`${given.url}/#session=${given.session}`);
+  await page.getByLabel("Code or token").waitFor();
+  await page.keyboard.type(given.controller);
+  await page.keyboard.press("Enter");
+  await one.seesScreen();
+  await tabTo("#take");
+  assert.ok(await page.evaluate(() => document.activeElement.matches(":focus-visible") && getComputedStyle(document.activeElement).outlineStyle !== "none"));
+  await page.keyboard.press("Enter");
+  await one.says("You have the controls");
+  await until(() => focusIn(page, ".screen"));
+  await page.keyboard.type("echo keys >typed\n");
+  await page.keyboard.press("Tab"); // goes to the session, not through the page
+  assert.ok(await focusIn(page, ".screen"));
+  await wayOut(page);
+  await until(() => focusIn(page, "#give"));
+  await page.keyboard.press("Space");
+  await one.says("The agent has the controls");
+  assert.equal(await agentReads("typed"), "keys\n");
+  // End asks once more, and Escape is a no.
+  await tabTo(".bar .buttons");
+  await page.getByRole("button", {name: "End…"}).focus();
+  await page.keyboard.press("Enter");
+  await page.getByRole("dialog").waitFor();
+  await page.keyboard.press("Escape");
+  await page.getByRole("dialog").waitFor({state: "hidden"});
+  assert.equal((await agent("GET", "")).body.state, "ready");
+  await one.end();
+}
+
+// The agent asks for a login; one person logs in, another looks on from the wall and from the page.
+async function login(visit) {
+  const other = await visit({refusals: [423]}), wall = await visit({refusals: [423]}), one = await visit();
+  await other.open(given.viewer, given.session);
+  await wall.enter(given.operator);
+  await until(() => isDrawn(wall.page.locator(".card img").first()));
+  await act([{action: "exec", argv: ["sh", "-c", "sleep 600 >/dev/null 2>&1 &"]}]);
+  const asked = act([{action: "request_human", kind: "login", reason: "Sign in as <b>anna</b> at https://shop.example/"}]);
+
+  await wall.page.getByRole("heading", {name: "Waiting for you"}).waitFor();
+  await wall.page.waitForFunction(() => document.title === "(1) Glovebox");
+  assert.equal(await text(wall.page, ".card blockquote"), "Sign in as <b>anna</b> at https://shop.example/");
+  await one.open(given.controller, given.session);
+  await one.says("The agent asks for you to log in");
+  assert.equal(await text(one.page, ".lease .said blockquote"), "Sign in as <b>anna</b> at https://shop.example/");
+  assert.equal(await one.page.locator(".said a").count(), 0);
+  assert.ok(await one.page.getByLabel("I will log in").isChecked());
+  await one.page.locator("#fate", {hasText: "ended first: sleep"}).waitFor();
+  await one.page.getByRole("button", {name: "Take over"}).click();
+  await one.says("You have the controls");
+  await one.page.getByText("Nobody but you sees this screen").waitFor();
+
+  await other.says("Another person has the controls");
+  await other.page.locator(".gap", {hasText: "Somebody is logging in"}).waitFor();
+  assert.equal(await other.page.getByRole("button", {name: "Take over"}).count(), 0);
+  await wall.page.locator(".note", {hasText: "Somebody is logging in"}).waitFor();
+  await one.page.getByRole("button", {name: "Give back"}).click();
+  await one.says("The agent has the controls");
+  await other.page.locator(".gap").waitFor({state: "hidden"});
+  await until(() => isDrawn(wall.page.locator(".card img").first()));
+  assert.equal((await asked).status, 200);
+  for (const visited of [one, other, wall]) await visited.end();
+}
+
+// A person who does not want to: the agent goes on without.
+async function decline(visit) {
+  const one = await visit();
+  await one.open(given.controller, given.session);
+  const asked = act([{action: "request_human", kind: "captcha", reason: "A picture with traffic lights"}]);
+  await one.says("The agent asks for you to prove");
+  await one.page.getByRole("button", {name: "Let it go on"}).click();
+  await one.says("The agent has the controls");
+  assert.equal((await asked).status, 200);
+  await one.end();
+}
+
+async function approvals(visit) {
+  const one = await visit(), {page} = one;
+  await one.open(given.controller, given.session);
+  const click = act([{action: "click", x: 300, y: 300}]);
+  const card = page.locator(".ask");
+  await card.getByText("Click at 300, 300").waitFor();
+  await until(() => isDrawn(card.locator("img")));
+  // A key beside the buttons answers nothing: y only goes to Once.
+  await card.focus();
+  await page.keyboard.press("y");
+  assert.equal((await api(given.controller, "GET", `/v1/approvals?session=${given.session}`)).body.approvals[0].state, "waiting");
+  await card.getByRole("button", {name: "Once"}).click();
+  await card.waitFor({state: "detached"});
+  assert.equal((await click).body.ok, true);
+
+  const typed = act([{action: "type", text: "no"}]);
+  await card.getByText("Type").first().waitFor();
+  await card.getByLabel("Reason that the agent reads").fill("Not on this page");
+  await card.getByRole("button", {name: "Deny"}).click();
+  const refused = await typed;
+  assert.equal(refused.body.code ?? refused.body.results[0].error.code, "denied");
+  assert.match(JSON.stringify(refused.body), /Not on this page/);
+  await card.waitFor({state: "detached"});
+  await one.end();
+}
+
+async function share(visit) {
+  const one = await visit(), {page} = one;
+  await one.open(given.operator, given.session);
+  await page.getByText("Invite somebody").click();
+  await page.getByLabel("For whom").fill("Ben");
+  await page.getByRole("button", {name: "Make a link"}).click();
+  const [link, code] = await page.locator(".made code").allInnerTexts();
+  const guest = await visit({refusals: [401]});
+  await guest.page.goto(link);
+  await guest.page.getByRole("heading", {name: "You are invited"}).waitFor();
+  assert.equal(new URL(guest.page.url()).hash, "");
+  await guest.page.getByLabel("Code").fill("AAAA-AAAA");
+  await guest.page.getByRole("button", {name: "Enter"}).click();
+  await guest.page.getByRole("alert").filter({hasText: "request "}).waitFor();
+  await guest.page.getByLabel("Code").fill(code);
+  await guest.page.getByRole("button", {name: "Enter"}).click();
+  await guest.seesScreen();
+  assert.equal(await guest.page.getByRole("button", {name: "Take over"}).count(), 0);
+  await page.getByText("1 other viewer looks on").waitFor();
+  await page.getByRole("button", {name: "Revoke"}).click();
+  await guest.page.getByRole("heading", {name: "Come in"}).waitFor();
+  await guest.end();
+  await one.end();
+}
+
+// The clipboard of the session, both ways, for the holder alone.
+async function clipboard(visit) {
+  const one = await visit(), {page} = one, words = "naïve 日本 🙂 — clip";
+  await one.open(given.controller, given.session);
+  assert.equal(await page.getByLabel("Into the session").count(), 0);
+  await page.getByRole("button", {name: "Take over"}).click();
+  await one.says("You have the controls");
+  await page.getByLabel("Into the session").fill(words);
+  await page.getByRole("button", {name: "Put on its clipboard"}).click();
+  await page.locator(".screen canvas").click({position: {x: 300, y: 200}});
+  await page.keyboard.type("cat >clip");
+  await page.keyboard.press("Enter");
+  await page.keyboard.press("Shift+Insert");
+  await page.keyboard.press("Enter");
+  await page.keyboard.press("Control+d");
+  await page.getByRole("button", {name: "Give back"}).click();
+  await one.says("The agent has the controls");
+  assert.equal(await page.getByLabel("Into the session").count(), 0);
+  assert.equal(await agentReads("clip"), `${words}\n`);
+  await one.end();
+}
+
+// Both colours, a wide window and a phone: nothing stands beside the page.
+async function looks(visit) {
+  for (const colorScheme of ["light", "dark"]) {
+    for (const [name, viewport] of Object.entries({wide: {width: 1360, height: 850}, phone: {width: 360, height: 740}})) {
+      const one = await visit({colorScheme, viewport});
+      const fits = async (what) => {
+        await one.page.screenshot({path: `${given.folder}/${what}-${colorScheme}-${name}.png`});
+        const [wide, room] = await one.page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
+        assert.ok(wide <= room, `${what} is ${wide} px wide in a window of ${room}`);
+      };
+      await one.page.goto(given.url);
+      await one.page.getByLabel("Code or token").waitFor();
+      await fits("enter");
+      await one.enter(given.operator);
+      await until(() => isDrawn(one.page.locator(".card img").first()));
+      await fits("wall");
+      await one.page.goto(`${given.url}/#session=${given.session}`);
+      await one.seesScreen();
+      await fits("session");
+      const [red] = await one.page.evaluate(() => getComputedStyle(document.body).backgroundColor.match(/\d+/g).map(Number));
+      assert.equal(red > 128, colorScheme === "light");
+      await one.end();
+    }
+  }
+}
+
+await run({code, wall, hidden, drive, keyboard, login, decline, approvals, share, clipboard, looks});

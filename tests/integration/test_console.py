@@ -52,3 +52,48 @@ def test_the_wall(make_server, visit):
 def test_a_hidden_tab_is_quiet(server, make_session, visit):
     make_session("minimal", apps=["terminal"])
     visit("hidden", server)
+
+
+# --- one session
+
+
+@pytest.fixture
+def visit_session(visit, server, make_session):
+    """Runs a scenario with a session of its own, a terminal in it."""
+    def run(name, **spec):
+        session = make_session("minimal", apps=["terminal"], **spec)
+        visit(name, server, session=session.id, **session.tokens)
+        return session
+    return run
+
+
+def test_a_person_takes_over_types_and_gives_back(visit_session):
+    visit_session("drive")
+
+
+def test_all_of_it_by_the_keyboard(visit_session):
+    visit_session("keyboard")
+
+
+def test_a_login_is_seen_by_who_logs_in_alone(visit_session):
+    visit_session("login")
+
+
+def test_the_agent_goes_on_without_a_person(visit_session):
+    visit_session("decline")
+
+
+def test_approvals_are_answered(visit_session):
+    visit_session("approvals", approval={"mode": "always"})
+
+
+def test_a_guest_comes_by_a_shared_link(visit_session):
+    visit_session("share")
+
+
+def test_the_clipboard_goes_both_ways(visit_session):
+    visit_session("clipboard")
+
+
+def test_it_fits_wide_and_narrow_light_and_dark(visit_session):
+    visit_session("looks")
