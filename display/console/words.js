@@ -68,7 +68,8 @@ export function leaseWords(lease, mine) {
       below: lease.must_observe ? "It must look at the screen before it acts again." : "It works by itself. You can look on, and step in at any time."};
   }
   if (lease.holder === "human" && mine === "elsewhere") {
-    return {tone: "you", title: "You have the controls in another window", below: "The agent and the recording do not see this."};
+    return {tone: "you", title: lease.viewer ? "You have the controls in another window" : "You have the controls, but no screen",
+      below: "The agent and the recording do not see this."};
   }
   if (lease.holder === "human" && mine) {
     return {tone: "you", title: "You have the controls",

@@ -60,8 +60,8 @@ def test_a_hidden_tab_is_quiet(server, make_session, visit):
 @pytest.fixture
 def visit_session(visit, server, make_session):
     """Runs a scenario with a session of its own, a terminal in it."""
-    def run(name, **spec):
-        session = make_session("minimal", apps=["terminal"], **spec)
+    def run(name, image="minimal", apps=("terminal",), **spec):
+        session = make_session(image, apps=list(apps), **spec)
         visit(name, server, session=session.id, **session.tokens)
         return session
     return run
@@ -92,7 +92,7 @@ def test_a_guest_comes_by_a_shared_link(visit_session):
 
 
 def test_the_clipboard_goes_both_ways(visit_session):
-    visit_session("clipboard")
+    visit_session("clipboard", image="desktop", apps=["editor"])
 
 
 def test_it_fits_wide_and_narrow_light_and_dark(visit_session):
