@@ -31,7 +31,7 @@ export class LeasePanel {
     this.secret = el("input", {type: "checkbox", id: "secret"});
     this.keep = el("input", {type: "checkbox", id: "keep"});
     this.fate = el("p", {class: "quiet", id: "fate"});
-    this.keepRow = el("label", {class: "tick"}, this.keep, el("span", {}, "Keep the agent's programs running. They may see what you type."));
+    this.keepRow = el("label", {class: "tick"}, this.keep, el("span", {}, "Do not end them: let them stand still. They may learn afterwards what you typed."));
     this.options = el("div", {class: "options"}, el("label", {class: "tick"}, this.secret, el("span", {}, "I will log in, or type something secret")), this.fate, this.keepRow);
     this.facts = el("ul", {class: "facts"});
     this.image = el("img", {alt: "The screen as the agent will see it"});
@@ -112,7 +112,7 @@ export class LeasePanel {
     const alone = this.secret.checked ? "Nobody but you sees the screen meanwhile. " : "";
     const fate = !all ? "The agent runs no programs of its own now."
       : ends ? `The agent's own programs are ended first: ${all}.`
-        : this.keep.checked && this.secret.checked ? `These go on running: ${all}.` : `The agent's own programs stand still until you give back: ${all}.`;
+        : `The agent's own programs stand still until you give back: ${all}.`;
     say(this.fate, alone + fate);
     show(this.keepRow, this.secret.checked && all);
   }
@@ -120,14 +120,13 @@ export class LeasePanel {
   // What is true while a person holds, also where it is not pleasant.
   showFacts(mine) {
     const weak = this.session?.isolation_report?.missing?.includes("handover");
-    const programs = this.programs();
-    const login = this.lease.kind === "login";
+    const programs = this.programs(), login = this.lease.kind === "login";
+    const still = programs.length > 0 && `The agent's own programs stand still: ${named(programs)}.`;
     const facts = !mine ? [] : [
-      login && "Nobody but you sees this screen.",
-      !login && "Other people who look on see this screen. For a password, give back and take over with the tick.",
+      login && !this.lease.shared && "Nobody but you sees this screen.",
+      !login && "Other people who look on see this screen. For a password, give back first, and take over with the tick.",
+      still && (login ? `${still} They may learn afterwards what you type.` : still),
       weak && "This host cannot keep the programs of a session apart: any of them could read what you type.",
-      programs.length > 0 && this.lease.keep_running && `Still running: ${named(programs)}. ${weak ? "" : "They cannot read the browser's keys, but they are the agent's."}`,
-      "Web pages that you open see what you type into them, as always.",
     ].filter(Boolean);
     this.facts.replaceChildren(...facts.map((fact) => el("li", {}, fact)));
     show(this.facts, facts.length);

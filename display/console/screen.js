@@ -5,6 +5,7 @@ import {post} from "./api.js";
 import {el, say, seen, show, sleep} from "./dom.js";
 
 const WAIT_MS = 500, WAIT_MAX_MS = 8000;
+const FIRST_PICTURE_MS = 3000;
 const MARK_MS = 1600;
 const VENDOR = "/console/vendor/novnc/core/rfb.js";
 
@@ -81,8 +82,12 @@ export class Screen {
     const rfb = new RFB(this.glass, addressOf(this.path), {wsProtocols: [made.protocol ?? "binary", `ticket.${made.ticket}`]});
     this.rfb = rfb;
     Object.assign(rfb, {viewOnly: true, scaleViewport: true, resizeSession: false, showDotCursor: true, background: "transparent", qualityLevel: 7});
-    rfb.addEventListener("connect", () => {
+    rfb.addEventListener("connect", async () => {
       opened();
+      await this.drawn(rfb);
+      if (rfb !== this.rfb) {
+        return;
+      }
       this.viewer = made.viewer;
       this.cover("");
       this.size();
@@ -95,6 +100,18 @@ export class Screen {
     await new Promise((done) => rfb.addEventListener("disconnect", done, {once: true}));
     resized.disconnect();
     this.rfb = null;
+  }
+
+  // The first picture is there, or it has been waited for long enough.
+  async drawn(rfb) {
+    const small = new OffscreenCanvas(8, 5).getContext("2d", {willReadFrequently: true});
+    for (let ms = 0; ms < FIRST_PICTURE_MS && rfb === this.rfb && this.canvas; ms += 50) {
+      small.drawImage(this.canvas, 0, 0, 8, 5);
+      if (small.getImageData(0, 0, 8, 5).data.some((value, i) => i % 4 < 3 && value > 0)) {
+        return;
+      }
+      await sleep(50, this.signal);
+    }
   }
 
   get canvas() {
