@@ -104,6 +104,11 @@ export async function run(scenarios) {
   const browser = await chromium.launch({executablePath: given.chromium ?? "/usr/bin/chromium", args: ["--no-sandbox", "--disable-gpu"]});
   try {
     await scenarios[process.argv[2]]((options) => Visit.start(browser, options));
+  } catch (error) {
+    // How it looked to each of the people.
+    const pages = browser.contexts().flatMap((context) => context.pages());
+    await Promise.all(pages.map((page, i) => page.screenshot({path: `${given.folder}/failed-${i + 1}.png`})));
+    throw error;
   } finally {
     await browser.close();
   }
