@@ -195,7 +195,7 @@ async function keyboard(visit) {
 
 // The agent asks for a login; one person logs in, another looks on from the wall and from the page.
 async function login(visit) {
-  const other = await visit({refusals: [423]}), wall = await visit({refusals: [423]}), one = await visit();
+  const other = await visit({refusals: [404, 423]}), wall = await visit({refusals: [404, 423]}), one = await visit();
   await other.open(given.viewer, given.session);
   await wall.enter(given.operator);
   await until(() => isDrawn(wall.page.locator(".card img").first()));
