@@ -522,6 +522,8 @@ def test_pause_and_hold(session):
     session.api.call("POST", f"{session.path}/resume")
     group = [pid for pid in processes(session.id) if "/agent" in open(f"/proc/{pid}/cgroup").read()]
     used = [open(f"/proc/{pid}/stat").read() for pid in group]
+    person.lease(wait_epoch=2, timeout_ms=200)
+    assert [open(f"/proc/{pid}/stat").read() for pid in group] == used
     session.api.call("POST", f"{session.path}/pause")
     person.give()
     assert code_of(session.shot) == "paused"

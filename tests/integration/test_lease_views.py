@@ -4,7 +4,7 @@ import os
 import signal
 import time
 
-
+from api import in_thread
 from conftest import until
 from jail import part
 from rfb import watch
@@ -131,3 +131,19 @@ def test_a_display_that_does_not_answer(session):
     finally:
         os.kill(server, signal.SIGCONT)
     look(session)
+
+
+def test_an_answer_that_was_being_made(session):
+    """A picture that was asked for before the take and is ready after it is nobody's any more."""
+    person = Person(session)
+    server = part(session.id, "Xvfb")
+    os.kill(server, signal.SIGSTOP)
+    try:
+        thread, results = in_thread(session.shot)
+        time.sleep(0.3)  # it waits for X meanwhile, which takes two seconds at most
+        assert thread.is_alive()
+        person.take()
+    finally:
+        os.kill(server, signal.SIGCONT)
+    thread.join()
+    assert results[0].code == "lease_lost"
