@@ -189,7 +189,8 @@ def take_during(session, person, *actions, when=lambda: True, **fields):
     thread, results = in_thread(lambda: session.try_act(*actions, **fields))
     until(when, every_s=0.005)
     person.take()
-    thread.join()
+    thread.join(2)
+    assert not thread.is_alive(), "it goes on"
     assert not isinstance(results[0], Refused), results[0].problem
     return results[0]
 
