@@ -214,7 +214,7 @@ int api_change_lease(struct request *request, struct err *e)
 {
 	if (request->body_len == 0)
 		return err_set(e, ERR_BAD_JSON, NULL, "the body is empty; it must be an object with an action");
-	return relay(request, "lease", LIMIT_FREEZE_MS + LIMIT_STATE_MS + LIMIT_X_WAIT_MS, e);
+	return relay(request, "lease", LIMIT_FREEZE_MS + LIMIT_STATE_MS + LIMIT_X_DEAD_MS, e);
 }
 
 int api_pause(struct request *request, struct err *e)

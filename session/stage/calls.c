@@ -172,11 +172,27 @@ struct work {
 	const struct call_row *row;
 };
 
+/* Who was told that the agent has the controls again waits for what the person left to be cleared away. */
+static int wait_turn(const struct work *task, struct err *e)
+{
+	if (!task->stage->lease.clearing)
+		return 0;
+	lease_wait_cleared(task->stage);
+	task->call->epoch = task->stage->epoch;
+	return lease_check(task->stage, task->call, e);
+}
+
 static void work(void *arg)
 {
 	struct work *task = arg;
+	struct err e;
 
-	task->row->handle(task->stage, task->call);
+	if (task->row->lease == CALL_HANDS && wait_turn(task, &e) < 0) {
+		task->call->is_bare = true;
+		call_refuse(task->call, &e);
+	} else {
+		task->row->handle(task->stage, task->call);
+	}
 	call_finish(task->call);
 	free(task);
 }

@@ -73,7 +73,8 @@ int lease_check(const struct stage *stage, const struct call *call, struct err *
 {
 	if (call->lease == CALL_UNSAID)
 		return err_set(e, ERR_FORBIDDEN, NULL, "the call %s does not say who may make it while a person holds the controls", call->name);
-	if ((call->lease == CALL_HANDS && lease_is_private(stage)) || (call->lease == CALL_EYES && !lease_may_see(stage, call)))
+	/* Until that is cleared away which a person left, the call waits for it. */
+	if ((call->lease == CALL_HANDS && stage->lease.holder != LEASE_AGENT) || (call->lease == CALL_EYES && !lease_may_see(stage, call)))
 		return lease_refuse_held(stage, e);
 	return 0;
 }

@@ -308,7 +308,7 @@ int lease_request(struct stage *stage, enum lease_kind kind, const char *reason,
 void lease_wait_cleared(struct stage *stage)
 {
 	co_shield();
-	while (stage->lease.clearing && co_wait_event(&stage->lease.changed, util_now_ms() + LIMIT_X_WAIT_MS, NULL) == 0)
+	while (stage->lease.clearing && co_wait_event(&stage->lease.changed, util_now_ms() + LIMIT_X_DEAD_MS, NULL) == 0)
 		continue;
 	co_unshield();
 }
