@@ -11,6 +11,7 @@
 #include "session/base/ipc.h"
 #include "session/base/util.h"
 #include "session/stage/lease.h"
+#include "session/stage/spots.h"
 #include "session/stage/viewer.h"
 
 #define RESIZE_MS 1000 /* for the apps to follow; what comes next waits for that */
@@ -29,6 +30,7 @@ static void take_hands(struct viewer *viewer)
 		viewers_release(stage);
 	stage->viewers.hands = viewer;
 	lease_touch(stage);
+	spots_stir(stage);
 }
 
 /* Each of these: 0, or -1 when it breaks the form. What X makes of it is nobody's fault. */

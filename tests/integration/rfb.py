@@ -80,7 +80,10 @@ class WebSocket:
         return first & 0x0F, self.take(size)
 
     def recv(self, n):
+        deadline = time.monotonic() + PATIENCE_S
         while not self.data:
+            if time.monotonic() > deadline:
+                raise TimeoutError("nothing but pings comes")
             opcode, data = self.frame()
             if opcode == 9:
                 self.send_frame(10, data)
