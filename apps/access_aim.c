@@ -7,8 +7,6 @@
 #include "apps/windows.h"
 #include "session/base/util.h"
 
-#define DEEP 6 /* windows inside each other that are looked through: a frame, the window, some of its parts */
-
 static int32_t in_reach(int value)
 {
 	return MAX(MIN(value, ACCESS_PLACE_MAX), -ACCESS_PLACE_MAX);
@@ -76,12 +74,11 @@ int access_aim(struct apps *apps, xcb_window_t window, struct access_target *out
 	return rc;
 }
 
-/* The windows under the point, from the child of the root on. */
-static int windows_under(struct apps *apps, int x, int y, xcb_window_t ids[DEEP], size_t *n, struct err *e)
+int access_windows_under(struct apps *apps, int x, int y, xcb_window_t ids[ACCESS_DEEP], size_t *n, struct err *e)
 {
 	xcb_window_t at = apps->x->root;
 
-	for (*n = 0; *n < DEEP; (*n)++) {
+	for (*n = 0; *n < ACCESS_DEEP; (*n)++) {
 		auto_free xcb_translate_coordinates_reply_t *reply = NULL;
 		void *got;
 
@@ -97,12 +94,12 @@ static int windows_under(struct apps *apps, int x, int y, xcb_window_t ids[DEEP]
 
 int access_aim_at(struct apps *apps, int x, int y, struct access_target *out, struct err *e)
 {
-	xcb_window_t ids[DEEP];
+	xcb_window_t ids[ACCESS_DEEP];
 	struct windows found;
 	size_t n;
 
 	*out = (struct access_target){0};
-	if (windows_under(apps, x, y, ids, &n, e) < 0)
+	if (access_windows_under(apps, x, y, ids, &n, e) < 0)
 		return -1;
 	if (n == 0)
 		return 0;

@@ -63,7 +63,11 @@
 	X(ERR_X_SILENT, "display_silent", 503, "later", "The display does not answer")                                         \
 	X(ERR_TIMEOUT, "timeout", 504, "later", "The time limit was reached")                                                  \
 	X(ERR_INPUT_LOST, "input_failed", 500, "operator", "Input could not be delivered")                                     \
-	X(ERR_SECRET, "secret_refused", 409, "caller", "The secret is not typed here")
+	X(ERR_SECRET, "secret_refused", 409, "caller", "The secret is not typed here") \
+	X(ERR_DENIED, "denied", 403, "human", "A rule or a person has refused this action")                                      \
+	X(ERR_APPROVAL_PENDING, "approval_pending", 409, "human", "A person is asked, and has not answered yet")               \
+	X(ERR_WAITING, "waiting_for_approval", 409, "human", "Another call of this session waits for a person's answer")       \
+	X(ERR_SENSITIVE, "sensitive_field", 409, "human", "A password field has the focus")
 
 enum err_code {
 	ERR_NONE = 0,

@@ -246,6 +246,18 @@
 #define LIMIT_ENV_BYTES (32 * 1024)
 #define LIMIT_LABELS 32
 #define LIMIT_LABEL_BYTES 256                 /* name or value of a label */
+#define LIMIT_RULES 256                       /* rules of a spec, and again of the configuration */
+#define LIMIT_RULE_PATTERNS 64                /* of one matcher of them */
+#define LIMIT_PLACES 64                       /* what looks like a login or a payment, in the configuration */
+#define LIMIT_SHELL_COMMANDS 256              /* simple commands of a shell's line that are judged */
+#define LIMIT_SHELLS_DEEP 4                   /* shells that run shells in it */
+#define LIMIT_APPROVAL_S 86400                /* that a question to a person stays open */
+#define LIMIT_APPROVALS 16                    /* such questions of one session that are open or just answered */
+#define LIMIT_GRANTS 64                       /* answers of one session that hold for the rest of it */
+#define LIMIT_APPROVAL_WAIT_MS 60000          /* a caller that waits for questions */
+#define LIMIT_RULE_NAME_BYTES 64              /* what a rule is called */
+#define LIMIT_APPROVAL_ID_BYTES 40            /* a question: the session's id and a number */
+#define LIMIT_REASON_BYTES 300                /* what a person says with a no */
 #define LIMIT_APPS 16                         /* apps that a session starts with */
 #define LIMIT_SESSIONS 64                     /* sessions at once, unless the ceilings say another number */
 #define LIMIT_SESSIONS_MAX 1024               /* the most that these can say */

@@ -52,6 +52,13 @@ int api_journal(struct request *request, struct err *e);
 int api_recording(struct request *request, struct err *e);
 int api_drop_journal(struct request *request, struct err *e);
 
+/* Questions to people (api_approvals.c). */
+int api_approvals(struct request *request, struct err *e);
+int api_approval(struct request *request, struct err *e);
+int api_approval_crop(struct request *request, struct err *e);
+int api_answer_approval(struct request *request, struct err *e);
+int api_approval_rules(struct request *request, struct err *e);
+
 /* Tokens of a session (api_tokens.c). */
 int api_make_token(struct request *request, struct err *e);
 int api_make_ticket(struct request *request, struct err *e);

@@ -36,9 +36,10 @@ static int ask(struct session *session, const char *name, const char *request_id
 	return stage_ask(session->stage, &call, util_now_ms() + limit_ms, answer, e);
 }
 
-static int open_stage(struct session *session, json_t *spec, json_t *manifest, json_t *rules, const char *request_id, struct err *e)
+static int open_stage(const struct front *front, struct session *session, json_t *spec, json_t *manifest, json_t *rules, const char *request_id,
+                      struct err *e)
 {
-	json_auto_t *body = json_pack("{s:O, s:O, s:O}", "spec", spec, "image", manifest, "secrets", rules);
+	json_auto_t *body = json_pack("{s:O, s:O, s:O, s:O*}", "spec", spec, "image", manifest, "secrets", rules, "approval", front->config.approval);
 	auto_free char *text = json_dumps(body, JSON_COMPACT);
 
 	return ask(session, "open", request_id, text, LIMIT_START_MS, NULL, e);
@@ -53,7 +54,7 @@ static int bring_up(struct front *front, struct session *session, json_t *spec, 
 	spec_for_warden(spec, manifest, &create);
 	if (warden_start(front->warden, session->id, &create, util_now_ms() + LIMIT_START_MS, &session->isolation, e) < 0 ||
 	    stage_greet(session->stage, util_now_ms() + LIMIT_START_MS, &session->hello, e) < 0 ||
-	    open_stage(session, spec, manifest, rules, request_id, e) < 0 || warden_seal(front->warden, session->id, e) < 0 ||
+	    open_stage(front, session, spec, manifest, rules, request_id, e) < 0 || warden_seal(front->warden, session->id, e) < 0 ||
 	    ask(session, "start", request_id, NULL, LIMIT_START_MS + LIMIT_LAUNCH_MS, state, e) < 0)
 		return -1;
 	if (co_cancelled(co_self()))

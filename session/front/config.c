@@ -13,6 +13,7 @@
 #include "session/base/util.h"
 #include "session/front/hosts.h"
 #include "session/front/spec.h"
+#include "session/policy/policy.h"
 
 #define NAME_SIGNS "abcdefghijklmnopqrstuvwxyz0123456789-"
 
@@ -36,6 +37,7 @@ static const struct field config_fields[] = {
 	{"hosts", FIELD_STRINGS, false, 0, LIMIT_CONFIG_HOSTS, NULL, NULL, NULL, "[]", "names of this server, beside its address"},
 	{"public_url", FIELD_STRING, false, 1, 200, NULL, NULL, NULL, NULL, "where people reach the console: https://box.example.org; for links to it"},
 	{"defaults", FIELD_OBJECT, false, 0, 0, NULL, &spec_form, NULL, "{}", "what a session is if its caller does not say otherwise"},
+	{"approval", FIELD_OBJECT, false, 0, 0, NULL, &policy_operator_form, NULL, "{}", "rules about what a person is asked, before those of a spec"},
 };
 static const struct form config_form = {config_fields, ARRAY_LEN(config_fields), NULL};
 
@@ -166,6 +168,13 @@ static void check_public_url(const char *url, struct faults *faults)
 		refuse(faults, "/public_url", url, "it must be http(s)://HOST, with a port or a path if there is one, and without a slash at its end");
 }
 
+static void check_approval(const json_t *approval, struct faults *faults)
+{
+	json_auto_t *document = policy_document(approval);
+
+	policy_check_rules(json_object_get(approval, "rules"), json_object_get(document, "places"), "/approval/rules", faults);
+}
+
 static int check_document(struct config *config, struct faults *faults)
 {
 	size_t before = faults->n;
@@ -176,6 +185,8 @@ static int check_document(struct config *config, struct faults *faults)
 	config->defaults = json_object_get(config->document, "defaults");
 	config->public_url = form_string(config->document, "public_url", NULL);
 	check_public_url(config->public_url, faults);
+	config->approval = json_object_get(config->document, "approval");
+	check_approval(config->approval, faults);
 	check_hosts(config->hosts, faults);
 	check_defaults(config->defaults, faults);
 	read_keys(config, faults);

@@ -28,6 +28,7 @@ struct config {
 	const char *public_url;                /* where people reach the console, without a slash at its end; NULL: not said */
 	const json_t *hosts;                   /* strings, or NULL */
 	const json_t *defaults;                /* of specs, or NULL */
+	const json_t *approval;                /* {"rules","places"}, or NULL */
 };
 
 /*

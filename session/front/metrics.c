@@ -162,6 +162,18 @@ static void count_actions(struct metrics *metrics, const json_t *actions)
 		}
 }
 
+static void count_approvals(struct metrics *metrics, const json_t *approvals)
+{
+	static const char *const outcomes[] = {"asked", "once", "session", "denied", "expired", "withdrawn"};
+
+	for (size_t i = 0; i < ARRAY_LEN(outcomes); i++) {
+		json_int_t n = json_integer_value(json_object_get(approvals, outcomes[i]));
+
+		if (n > 0 && n <= LIMIT_ACTIONS)
+			count(metrics, APPROVALS, (uint64_t)n, "what=\"%s\"", outcomes[i]);
+	}
+}
+
 void metrics_of_stage(struct metrics *metrics, const json_t *said)
 {
 	enum err_code code = err_from_wire(form_string(said, "refused", ""));
@@ -171,6 +183,7 @@ void metrics_of_stage(struct metrics *metrics, const json_t *said)
 		return;
 	if (code != ERR_NONE)
 		metrics_refused(metrics, code);
+	count_approvals(metrics, json_object_get(said, "approvals"));
 	if (json_is_boolean(ok)) {
 		count(metrics, ACTS, 1, "outcome=\"%s\"", json_is_true(ok) ? "ok" : "failed");
 		count_actions(metrics, json_object_get(said, "actions"));

@@ -18,7 +18,7 @@ struct front;
 struct route;
 
 /* Counters by their labels: {"route=\"/v1\"": 3}; one without labels is under "". */
-enum tally { REQUESTS, ABANDONED, REFUSED, BODY_BYTES, REPLY_BYTES, CREATED, NOT_CREATED, ENDED, ACTS, ACTIONS, WEBHOOKS, N_TALLIES };
+enum tally { REQUESTS, ABANDONED, REFUSED, BODY_BYTES, REPLY_BYTES, CREATED, NOT_CREATED, ENDED, ACTS, ACTIONS, WEBHOOKS, APPROVALS, N_TALLIES };
 
 #define HISTOGRAM_BUCKETS 14
 

@@ -219,6 +219,7 @@ static void write_viewer_bytes(FILE *out, const struct front *front, const struc
 static const struct row rows[] = {
 	TALLY("glovebox_actions_total", ACTIONS, "Actions that were run, by name and outcome."),
 	TALLY("glovebox_acts_total", ACTS, "Lists of actions that were begun, by outcome."),
+	TALLY("glovebox_approvals_total", APPROVALS, "Questions to people: asked, answered with yes (once, session) or no (denied), expired, withdrawn."),
 	SIMPLE("glovebox_build_info", "gauge", write_version, "Always 1; the version is a label."),
 	CONNS("glovebox_connections_accepted_total", "counter", accepted, "Connections that were accepted."),
 	CONNS("glovebox_connections_open", "gauge", open, "Connections that are open."),

@@ -26,6 +26,7 @@ static const struct {
 } tags[] = {
 	{"sessions", "Their life: made, listed, shown, changed, ended."},
 	{"calls", "What an agent does: acts and pictures."},
+	{"approvals", "What a person is asked about, and answers."},
 	{"streams", "What happens, as server-sent events."},
 	{"mcp", "The Model Context Protocol."},
 	{"views", "Looking at a session live, by RFB (VNC), and links for people who do."},

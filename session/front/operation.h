@@ -56,6 +56,7 @@ extern const struct operation op_act, op_computer, op_cancel, op_events, op_scre
 extern const struct operation op_make_token, op_make_ticket, op_list_tokens, op_revoke_token; /* ops_tokens.c */
 extern const struct operation op_make_view, op_open_view, op_list_viewers, op_throw_out, op_make_share, op_list_shares, op_revoke_share; /* ops_views.c */
 extern const struct operation op_list_secrets, op_put_secret, op_drop_secret; /* ops_secrets.c */
+extern const struct operation op_approvals, op_approval, op_approval_crop, op_answer_approval, op_approval_rules; /* ops_approvals.c */
 extern const struct operation op_mcp, op_mcp_end; /* ops_mcp.c */
 
 /* A form that callers send, by the name that `body` has for it. */

@@ -18,7 +18,7 @@ const struct operation op_act = {
 	.request = "{\"actions\":[{\"action\":\"click\",\"x\":590,\"y\":405},{\"action\":\"type\",\"text\":\"Hello, world\"}],\"observe\":true}",
 	.said = act_said,
 	.n_said = ARRAY_LEN(act_said),
-	.errors = OPERATION_STAGE_ERRORS OPERATION_LEASE_ERRORS " must_observe unknown_action unknown_key conflict stale_target stale_epoch stale_episode display_max journal_full unauthorized input_failed unsupported",
+	.errors = OPERATION_STAGE_ERRORS OPERATION_LEASE_ERRORS " must_observe unknown_action unknown_key conflict stale_target stale_epoch stale_episode display_max journal_full unauthorized input_failed unsupported denied approval_pending waiting_for_approval sensitive_field",
 	.doc = "The whole list is checked before its first event: 4xx and 5xx mean that nothing happened. Closing the connection cancels "
 		"the call.",
 };
@@ -39,7 +39,7 @@ const struct operation op_computer = {
 	.request = "{\"type\":\"tool_use\",\"id\":\"toolu_01\",\"name\":\"left_click\",\"toolset_name\":\"computer\",\"input\":{\"coordinate\":[590,405]}}",
 	.said = computer_said,
 	.n_said = ARRAY_LEN(computer_said),
-	.errors = OPERATION_STAGE_ERRORS OPERATION_LEASE_ERRORS " must_observe unknown_action unknown_key conflict stale_target stale_epoch stale_episode display_max journal_full unauthorized input_failed unsupported confirmation_required",
+	.errors = OPERATION_STAGE_ERRORS OPERATION_LEASE_ERRORS " must_observe unknown_action unknown_key conflict stale_target stale_epoch stale_episode display_max journal_full unauthorized input_failed unsupported confirmation_required denied approval_pending waiting_for_approval sensitive_field",
 	.doc = "What the model wrote wrong is answered in the form of its vendor with status 200; what the harness wrote wrong is refused.",
 };
 
@@ -57,7 +57,7 @@ const struct operation op_cancel = {
 
 static const struct said events_said[] = {
 	{200, "text/event-stream", "start StartLine, ready ReadyLine, call CallLine, intent IntentLine, result ResultLine, observation ObservationLine, "
-		"pictures_stopped PicturesStoppedLine, paused SwitchLine, resumed SwitchLine, result_check ResultCheckLine, failed EndLine, end EndLine, "
+		"pictures_stopped PicturesStoppedLine, approval ApprovalLine, paused SwitchLine, resumed SwitchLine, result_check ResultCheckLine, failed EndLine, end EndLine, "
 		"lease LeaseLine, warning WarningLine, gap EventGap", "X-Accel-Buffering", "the lines of the journal as they are written",
 	 "id: 7\nevent: intent\ndata: {\"seq\":7,\"time\":\"2026-11-30T12:00:09.123456Z\",\"mono_ms\":90846,\"event\":\"intent\","
 	 "\"actor\":{\"role\":\"agent\",\"token\":\"t4k2\"},\"request\":\"r1f2e3d4c5b6a7988\",\"epoch\":1,\"episode\":1,\"frame\":11,"

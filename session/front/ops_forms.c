@@ -5,6 +5,7 @@
 #include "session/front/operation.h"
 #include "session/front/spec.h"
 #include "session/front/tickets.h"
+#include "session/policy/policy.h"
 
 static const struct field code_fields[] = {
 	{"code", FIELD_STRING, true, 1, 32, NULL, NULL, NULL, NULL, "the code that the server printed or that belongs to a share link, XXXX-XXXX, or a ticket"},
@@ -46,5 +47,6 @@ const struct named_form operation_forms[] = {
 	{"TicketWish", &form_ticket},
 	{"ViewWish", &form_view},
 	{"ShareWish", &form_share},
+	{"ApprovalAnswer", &policy_answer_form},
 };
 const size_t operation_n_forms = ARRAY_LEN(operation_forms);

@@ -10,7 +10,7 @@
 	"\"viewer\":null,\"epoch\":1,\"since\":\"2026-11-30T12:00:00Z\",\"reason\":null,\"kind\":null,\"expires_at\":null},\"apps\":[{\"app\":\"firefox\",\"pid\":41,\"window\":4194311}],\"at\":{\"frame\":11,\"epoch\":1,\"episode\":1}" \
 	",\"held\":{\"keys\":[],\"buttons\":[]},\"focus\":{\"known\":true,\"role\":\"entry\",\"password\":false,\"editable\":true,\"terminal\":false,\"app\":\"firefox\"},\"owner\":\"operator\",\"labels\":{\"job\":\"7\"},\"isolation_report\":{\"tier\":\"jail\"," \
 	"\"in_force\":[\"memory\",\"pids\",\"cpu\",\"disk\",\"swap_off\",\"freeze\",\"seccomp\",\"handover\"],\"missing\":[]},\"not_in_force\":[" \
-	"\"approval.mode\"],\"links\":{\"self\":\"/v1/sessions/s4v6kq2mzx7hw3pd\",\"act\":\"/v1/sessions/s4v6kq2mzx7hw3pd/act\"}" \
+	"],\"links\":{\"self\":\"/v1/sessions/s4v6kq2mzx7hw3pd\",\"act\":\"/v1/sessions/s4v6kq2mzx7hw3pd/act\"}" \
 	",\"created_at\":\"2026-11-30T12:00:00Z\",\"expires_at\":\"2026-11-30T13:00:00Z\",\"idle_s\":900"
 #define EXAMPLE_TOKENS ",\"tokens\":{\"agent\":\"gba_1c9e…\",\"viewer\":\"gbv_77ab…\",\"controller\":\"gbc_03d2…\"}"
 static const struct parameter list_query[] = {
@@ -114,7 +114,7 @@ const struct operation op_resume = {
 
 static const struct said journal_said[] = {
 	{200, "application/x-ndjson", "StartLine|ReadyLine|CallLine|IntentLine|ResultLine|ObservationLine|PictureLine|"
-	 "PicturesStoppedLine|SwitchLine|LeaseLine|WarningLine|ResultCheckLine|EndLine", NULL, "the lines so far, a JSON object each",
+	 "PicturesStoppedLine|ApprovalLine|SwitchLine|LeaseLine|WarningLine|ResultCheckLine|EndLine", NULL, "the lines so far, a JSON object each",
 	 "{\"seq\":1,\"time\":\"2026-11-30T12:00:00.000000Z\",\"mono_ms\":81723,\"event\":\"start\",\"session\":\"s4v6kq2mzx7hw3pd\","
 	 "\"epoch\":1,\"episode\":1,\"version\":\"0.2.0\",\"image\":\"desktop\",\"image_hash\":\"b2c1\",\"native\":{\"width\":1280,\"height\":800},"
 	 "\"space\":{\"width\":1280,\"height\":800},\"guard\":\"off\",\"spec\":{\"image\":\"desktop\"},\"hash\":\"0000000000000000000000000000000000000000000000000000000000000000\"}\n"},

@@ -78,6 +78,13 @@ const struct route routes[] = {
 	{"POST", "/v1/sessions/{id}/tickets", ROUTE_BODY, MAKER, api_make_ticket, &op_make_ticket, "makes a link that opens the console for one session"},
 	{"GET", "/v1/sessions/{id}/tokens", 0, MAKER, api_list_tokens, &op_list_tokens, "its tokens, but not their text"},
 	{"DELETE", "/v1/sessions/{id}/tokens/{token}", ROUTE_WAITS, MAKER, api_revoke_token, &op_revoke_token, "revokes one of them at once"},
+	{"GET", "/v1/approvals", ROUTE_WAITS, CONTROLLER | MAKER, api_approvals, &op_approvals, "what waits for a person's yes, in all sessions that this token may see"},
+	{"GET", "/v1/approvals/rules", 0, CONTROLLER | MAKER, api_approval_rules, &op_approval_rules, "the rules of the modes and of the configuration"},
+	{"GET", "/v1/approvals/{approval}", ROUTE_WAITS, CONTROLLER | MAKER, api_approval, &op_approval, "one of them"},
+	{"POST", "/v1/approvals/{approval}", ROUTE_WAITS | ROUTE_BODY | ROUTE_REPEATABLE, CONTROLLER | MAKER, api_answer_approval, &op_answer_approval,
+	 "answers it"},
+	{"GET", "/v1/approvals/{approval}/crop", ROUTE_WAITS, CONTROLLER | MAKER, api_approval_crop, &op_approval_crop,
+	 "the part of the screen that it is about, with the target marked"},
 	{"POST", "/mcp", ROUTE_WAITS | ROUTE_BODY, AGENT | MAKER, api_mcp, &op_mcp, "the Model Context Protocol: one message of JSON-RPC"},
 	{"DELETE", "/mcp", 0, AGENT | MAKER, api_mcp_end, &op_mcp_end, "ends what a client of MCP began with initialize"},
 };

@@ -221,6 +221,12 @@ static const struct member rpc_error_members[] = {
 	{"data?", "any", "more of it"},
 };
 
+static const struct member approval_rules_members[] = {
+	{"modes", "any{}", "the rules of each mode, in their order"},
+	{"places", "object[]", "what looks like a login, a payment, …"},
+	{"operator", "object[]", "the configuration's rules, which come first"},
+};
+
 const struct shape shapes_front[] = {
 	{"Problem", "Why something was refused, or failed (RFC 9457).", MEMBERS(problem_members)},
 	{"Fault", "One of several faults of a body.", MEMBERS(fault_members)},
@@ -259,5 +265,6 @@ const struct shape shapes_front[] = {
 	{"Share", "A share link, but not its code.", MEMBERS(share_members)},
 	{"NewShare", "A share link that was made.", MEMBERS(new_share_members)},
 	{"Shares", "The share links of a session.", MEMBERS(shares_members)},
+	{"ApprovalRules", "What a person is asked about.", MEMBERS(approval_rules_members)},
 };
 const size_t shapes_n_front = ARRAY_LEN(shapes_front);

@@ -13,6 +13,7 @@
 #include "session/base/util.h"
 #include "session/base/variable.h"
 #include "session/front/secrets.h"
+#include "session/policy/policy.h"
 
 #define SIDE(name, fallback, doc) {name, FIELD_INT, false, LIMIT_SIDE_MIN_PX, LIMIT_SIDE_MAX_PX, NULL, NULL, "px", fallback, doc}
 #define DISK_MB 1024
@@ -41,12 +42,6 @@ static const struct field limits_fields[] = {
 	{"exec_ms", FIELD_INT, false, 1, LIMIT_EXEC_MS, NULL, NULL, "ms", "120000", "the longest that one command may run"},
 };
 const struct form spec_limits_form = {limits_fields, ARRAY_LEN(limits_fields), "disk_mb is at most half of memory_mb"};
-
-static const struct field approval_fields[] = {
-	{"mode", FIELD_ENUM, false, 0, 0, "never boundary sensitive always", NULL, NULL, "\"sensitive\"", "when a person is asked"},
-	{"rules", FIELD_LIST, false, 0, 256, NULL, NULL, NULL, "[]", "ordered rules, the first match wins"},
-};
-static const struct form approval_form = {approval_fields, ARRAY_LEN(approval_fields), NULL};
 
 static const struct field setup_fields[] = {
 	{"commands", FIELD_ANY, false, 0, 0, NULL, NULL, NULL, "[]", "commands before the agent gets its token"},
@@ -92,7 +87,7 @@ static const struct field spec_fields[] = {
 	{"filesystem", FIELD_ENUM, false, 0, 0, "workspace readonly", NULL, NULL, "\"workspace\"", "writable until the end, or not"},
 	{"egress", FIELD_OBJECT, false, 0, 0, NULL, &egress_form, NULL, "{}", "the way out"},
 	{"limits", FIELD_OBJECT, false, 0, 0, NULL, &spec_limits_form, NULL, "{}", "limits of the app jail"},
-	{"approval", FIELD_OBJECT, false, 0, 0, NULL, &approval_form, NULL, "{}", "when a person is asked"},
+	{"approval", FIELD_OBJECT, false, 0, 0, NULL, &policy_form, NULL, "{}", "when a person is asked"},
 	{"secrets", FIELD_STRINGS, false, 0, LIMIT_SECRETS, NULL, NULL, NULL, "[]", "names of stored secrets, which type_secret types, and which are masked in what it says"},
 	{"results", FIELD_OBJECT, false, 0, 0, NULL, &results_form, NULL, "{}", "what becomes of keys and numbers of cards in what it says"},
 	{"setup", FIELD_OBJECT, false, 0, 0, NULL, &setup_form, NULL, "{}", "the phase before the agent"},
@@ -129,15 +124,8 @@ static const struct offer offers[] = {
 	{"display", "gl", {"false"}, ERR_UNSUPPORTED, "this version's X server has no GLX"},
 	{"egress", "mode", {"\"none\""}, ERR_UNSUPPORTED, "this version offers none: a session has no network but its own loopback"},
 	{"egress", "allow", {"[]"}, ERR_UNSUPPORTED, "this version offers no way out"},
-	{"approval", "mode", {"\"sensitive\"", "\"never\""}, ERR_UNSUPPORTED, "this version asks nobody"},
-	{"approval", "rules", {"[]"}, ERR_UNSUPPORTED, "this version has no approval rules"},
 	{"setup", "commands", {"[]"}, ERR_UNSUPPORTED, "this version has no setup phase"},
 	{"setup", "egress", {"{\"allow\":[],\"mode\":\"none\"}"}, ERR_UNSUPPORTED, "this version has no setup phase"},
-};
-
-/* Defaults of the contract that promise more than this version does: accepted, and named in the session's answer. */
-static const struct offer not_in_force[] = {
-	{"approval", "mode", {"\"sensitive\""}, ERR_NONE, NULL},
 };
 
 static const json_t *member(const json_t *spec, const struct offer *offer)
@@ -310,6 +298,7 @@ int spec_complete_all(const json_t *asked, const json_t *usual, json_t **spec, s
 	check_env(json_object_get(made, "env"), faults);
 	check_secrets(json_object_get(made, "secrets"), faults);
 	spec_check_labels(json_object_get(made, "labels"), faults);
+	policy_check_rules(json_object_get(json_object_get(made, "approval"), "rules"), NULL, "/approval/rules", faults);
 	check_offers(made, faults);
 	if (faults->n > before)
 		return -1;
@@ -424,14 +413,4 @@ json_t *spec_without_values(const json_t *spec)
 		(void)json_array_append_new(names, json_string(name));
 	(void)json_object_set_new(copy, "env", names);
 	return copy;
-}
-
-json_t *spec_not_in_force(const json_t *spec)
-{
-	json_t *list = json_array();
-
-	for (size_t i = 0; i < ARRAY_LEN(not_in_force); i++)
-		if (is_offered(&not_in_force[i], member(spec, &not_in_force[i])))
-			(void)json_array_append_new(list, json_sprintf("%s.%s", not_in_force[i].group, not_in_force[i].name));
-	return list;
 }

@@ -58,7 +58,5 @@ void spec_check_labels(json_t *labels, struct faults *faults);
 /* A copy to keep and to show: the environment by its names alone. The caller's reference. */
 json_t *spec_without_values(const json_t *spec);
 
-/* The members whose default is not in force in this version (["approval.mode",…]); the caller's reference. */
-json_t *spec_not_in_force(const json_t *spec);
 
 #endif

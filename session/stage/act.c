@@ -10,6 +10,7 @@
 #include "session/base/problem.h"
 #include "session/base/space.h"
 #include "session/base/util.h"
+#include "session/stage/approvals.h"
 #include "session/stage/batch.h"
 #include "session/stage/keyed.h"
 #include "session/stage/observe.h"
@@ -28,6 +29,10 @@ struct act {
 	struct guard_picture picture; /* that it was decided on */
 	uint64_t since;      /* the frame that the observation is compared with */
 	uint64_t frame;      /* of the last picture in the reply, or 0 */
+	bool has_turn;
+	/* Of the action that is let through. */
+	enum journal_text text;
+	struct approvals_verdict verdict;
 };
 
 /* What goes into one reply is bounded, however many pictures and outputs a list asks for. */
@@ -150,16 +155,37 @@ static void note_picture(struct act *act, const struct batch_step *step, const j
 	guard_note(act->stage, act->call, act->frame, seen_by(step, result));
 }
 
-/* One action: intent, events, result. */
+/* Do the rules let it through, or a person? */
+static int gate(struct act *act, size_t index)
+{
+	const struct approvals_ask ask = {.call = act->call, .batch = act->batch, .index = index, .deadline_ms = act->deadline_ms};
+
+	return approvals_gate(act->stage, &ask, &act->has_turn, &act->text, &act->verdict, &act->e);
+}
+
+/* One that is not let through has no intent: nothing of it happens. */
+static bool stop_at_gate(struct act *act, size_t index)
+{
+	explain_cancel(act);
+	if (act->has_turn)
+		nodes_drop(act->stage);
+	json_array_append_new(act->results, json_pack("{s:b,s:i,s:o}", "ok", 0, "elapsed_ms", 0, "error", error_of(act, index)));
+	return false;
+}
+
+/* One action: intent, events, result. The first one has been let through when the call began. */
 static bool run_step(struct act *act, size_t index)
 {
 	const struct batch_step *step = &act->batch->steps[index];
-	json_t *result = json_pack("{s:b,s:i}", "ok", 1, "elapsed_ms", 0);
-	int64_t start_ms = util_now_ms();
+	json_t *result;
+	int64_t start_ms;
 	int rc;
 
-	nodes_ask(act->stage, step);
-	rc = record_intent(act->stage, act->call, act->batch, index, typed_judge(act->stage, step), &act->e);
+	if (index > 0 && gate(act, index) < 0)
+		return stop_at_gate(act, index);
+	result = json_pack("{s:b,s:i}", "ok", 1, "elapsed_ms", 0);
+	start_ms = util_now_ms();
+	rc = record_intent(act->stage, act->call, act->batch, index, act->text, &act->verdict, &act->e);
 	if (rc == 0)
 		rc = check_going(act, step->row);
 	if (rc == 0 && is_folded(act, index)) {
@@ -297,7 +323,7 @@ static json_t *count_results(const struct act *act)
 		json_object_set_new(actions, name, json_pack("[I,I]", json_integer_value(json_array_get(so_far, 0)) + ok,
 		                                             json_integer_value(json_array_get(so_far, 1)) + !ok));
 	}
-	return json_pack("{s:b,s:o}", "ok", act->ok, "actions", actions);
+	return json_pack("{s:b,s:o,s:o*}", "ok", act->ok, "actions", actions, "approvals", approvals_take_counts(act->stage));
 }
 
 /* A cancel that found nothing to fail, as in a list without actions, still lets go. */
@@ -317,16 +343,16 @@ static void act_run(struct act *act)
 
 static void answer_check(const struct act *act)
 {
-	json_t *reply = json_pack("{s:b,s:i,s:[]}", "ok", 1, "done", 0, "results");
+	json_t *reply = json_pack("{s:b,s:i,s:[],s:o}", "ok", 1, "done", 0, "results", "verdicts", approvals_preview(act->stage, act->batch));
 
 	add_place(act, reply, 0);
 	call_reply_json(act->call, 200, NULL, reply);
 	json_decref(reply);
 }
 
-static int check_start(const struct stage *stage, const struct batch *batch, struct err *e)
+static int check_start(const struct stage *stage, const struct call *call, const struct batch *batch, struct err *e)
 {
-	if (stage_check_ready(stage, e) < 0)
+	if (stage_check_ready(stage, e) < 0 || approvals_check_begin(stage, call, batch, e) < 0)
 		return -1;
 	if (batch->n_steps > 0 && journal_is_full(stage->journal))
 		return err_set(e, ERR_JOURNAL_FULL, NULL, "the journal has its %d MiB: this session can be looked at, but acts on nothing any more",
@@ -376,7 +402,7 @@ static int begin(struct act *act)
 	struct display *display = act->stage->display;
 	bool updated;
 
-	if (check_start(act->stage, act->batch, &act->e) < 0 || check_lease(act) < 0)
+	if (check_start(act->stage, act->call, act->batch, &act->e) < 0 || check_lease(act) < 0)
 		return -1;
 	if (act->batch->n_steps > 0 && !act->batch->check_only)
 		nodes_ask(act->stage, &act->batch->steps[0]);
@@ -414,21 +440,34 @@ static int take_turn(struct act *act)
 	return -1;
 }
 
+/* While nothing was done the whole call can still be refused. */
+static int gate_first(struct act *act)
+{
+	if (act->batch->n_steps == 0 || gate(act, 0) == 0)
+		return 0;
+	explain_cancel(act);
+	err_prefix(&act->e, "/actions/0");
+	return -1;
+}
+
 static void act_in_turn(struct act *act)
 {
 	if (take_turn(act) < 0) {
 		call_refuse(act->call, &act->e);
 		return;
 	}
-	if (begin(act) < 0 || record_call(act->stage, act->call, act->batch, &act->e) < 0) {
-		nodes_drop(act->stage);
+	act->has_turn = true;
+	if (begin(act) < 0 || gate_first(act) < 0 || record_call(act->stage, act->call, act->batch, &act->e) < 0) {
+		if (act->has_turn)
+			nodes_drop(act->stage);
 		refuse(act);
 	} else {
 		act->stage->acting = act->call;
 		act_run(act);
 		act->stage->acting = NULL;
 	}
-	turns_pass(&act->stage->turns);
+	if (act->has_turn)
+		turns_pass(&act->stage->turns);
 }
 
 /* A check has no turn: it says what is so now. */
@@ -437,6 +476,7 @@ static void act_checked(struct stage *stage, struct call *call, struct batch *ba
 	struct act act = {.stage = stage, .call = call, .batch = batch, .deadline_ms = util_now_ms() + batch->timeout_ms, .ok = true};
 
 	if (lease_check_act(stage, call, only_looks(batch), &act.e) < 0 || guard_begin(stage, call, batch, &act.picture, &act.e) < 0 ||
+	    approvals_check_begin(stage, call, batch, &act.e) < 0 ||
 	    (batch->check_only && begin(&act) < 0))
 		refuse(&act);
 	else if (batch->check_only)
@@ -491,8 +531,11 @@ void act_call(struct stage *stage, struct call *call)
 
 bool act_cancel(struct stage *stage)
 {
-	if (!stage->turns.running)
-		return false;
-	co_cancel(stage->turns.running);
-	return true;
+	const struct call *parked = stage->approvals.parked;
+
+	if (parked)
+		co_cancel(parked->co);
+	if (stage->turns.running)
+		co_cancel(stage->turns.running);
+	return parked || stage->turns.running;
 }

@@ -147,6 +147,10 @@ const struct call_row calls_rows[] = {
 	{"viewer_end", ROLE_SERVER, CALL_FREE, false, viewers_call_end},
 	{"pause", WATCH, CALL_FREE, false, handle_pause},
 	{"resume", WATCH, CALL_FREE, false, handle_resume},
+	{"approvals", WATCH, CALL_FREE, false, approvals_list_call},
+	{"approval", WATCH, CALL_FREE, false, approvals_show_call},
+	{"answer", WATCH, CALL_FREE, false, approvals_answer_call},
+	{"crop", WATCH, CALL_FREE, false, approvals_crop_call},
 };
 const size_t calls_n_rows = ARRAY_LEN(calls_rows);
 

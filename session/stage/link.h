@@ -12,10 +12,11 @@
  * TAKEN  uint64_t, of the front, while a reply without end comes: so many bytes of its body are on their way to the caller
  * PROGRESS {"done":N,"of":N}, of the stage before its REPLY, when the call asked for it: so many of its actions are done
  * REPLY  {"status":N,"type":MEDIA-TYPE,"headers":{NAME:VALUE},"counts":{…}}
- *        counts, for the front's metrics: {"refused":CODE}, or of an act that was begun {"ok":BOOL,"actions":{NAME:[OK,FAILED]}}
+ *        counts, for the front's metrics: {"refused":CODE}, or of an act that was begun {"ok":BOOL,"actions":{NAME:[OK,FAILED]}},
+ *        and of questions to people {"approvals":{NAME:N}}
  *
  * Calls, with the JSON body each takes (– none) and what it answers:
- *   open        {"spec":SESSION-SPEC,"image":MANIFEST}  waits for X, window manager, painted desktop; only role server; {}
+ *   open        {"spec":SESSION-SPEC,"image":MANIFEST,"approval":RULES-OF-THE-CONFIGURATION}  waits for X, window manager, painted desktop; only role server; {}
  *   start       –   starts the bus and the spec's apps, waits for their windows; only role server; the state object; later state=ready
  *   state       –   {"state","display","space","at","held":{"keys":[],"buttons":[]},"apps":[…]}
  *   act         the act object (GET /v1/actions has its schema)
@@ -29,6 +30,10 @@
  *   lease       –   query: wait_epoch, timeout_ms; who holds the controls, at once or when the epoch is past that (lease.h)
  *   lease       {"action":"take|give|extend|clear|withdraw",…}  the same object afterwards
  *   warn        {"ends_in_s":N}  the session ends then: a person who holds the controls is told; only role server; {}
+ *   approvals   –   query: wait (ms, for one that waits); {"approvals":[CARD…],"counts":[{…}]} (approvals.h)
+ *   approval    –   query: id; the card
+ *   answer      {"answer":"once|session|deny","reason":TEXT}  query: id; the card
+ *   crop        –   query: id; what it is about, as PNG
  *   end         {"reason":TEXT} or –   releases what is held, closes the journal with the reason; only role server; as head
  *   watch       –   query: seen; waits for a change of what the front is told; only role server (watch.h)
  *   head        –   where the journal's chain is; only role server; {"seq","hash"}

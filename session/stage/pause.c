@@ -58,6 +58,7 @@ static int freeze(struct stage *stage, const struct call *call, struct err *e)
 {
 	stage->state = STAGE_IS_PAUSED;
 	(void)act_cancel(stage);
+	approvals_withdraw(stage, "the session was paused");
 	(void)turns_wait_none(&stage->turns, util_now_ms() + LIMIT_PAUSE_MS, NULL);
 	if (stage->state != STAGE_IS_PAUSED || stage->frozen)
 		return 0; /* it ended meanwhile, or goes on; or was paused again, and that call was faster */

@@ -63,7 +63,17 @@ int record_call(struct stage *stage, const struct call *call, const struct batch
 	return 0;
 }
 
-int record_intent(struct stage *stage, const struct call *call, const struct batch *batch, size_t index, enum journal_text text, struct err *e)
+/* Which rule let it through, and by whose answer. */
+static json_t *verdict_json(const struct approvals_verdict *verdict)
+{
+	if (!verdict->rule[0])
+		return NULL;
+	return json_pack("{s:s,s:s*,s:b}", "rule", verdict->rule, "approval", verdict->approval[0] ? verdict->approval : NULL, "for_session",
+	                 verdict->for_session);
+}
+
+int record_intent(struct stage *stage, const struct call *call, const struct batch *batch, size_t index, enum journal_text text,
+                  const struct approvals_verdict *verdict, struct err *e)
 {
 	const struct batch_step *step = &batch->steps[index];
 	json_t *fields = who_and_where(stage, call, index);
@@ -74,6 +84,7 @@ int record_intent(struct stage *stage, const struct call *call, const struct bat
 	json_decref(kept);
 	json_object_set_new(fields, "space", space_json(step->place.space));
 	json_object_set_new(fields, "action", action);
+	json_object_set_new(fields, "verdict", verdict_json(verdict)); /* without one: no rule has a word for it */
 	/* Nothing was done since the last look. */
 	set_picture(fields, "before", stage->recording.now);
 	return journal_add(stage->journal, "intent", fields, e);

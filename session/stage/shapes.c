@@ -28,6 +28,65 @@ static const struct member act_members[] = {
 	{"at", "At", "when this was true: to be sent as `seen` with the act that is decided on"},
 	{"space", "Size", "of the coordinates and pictures of this reply"},
 	{"native", "Size", "of the display"},
+	{"verdicts?", "Verdict[]", "of check_only: what the rules say of each action as things are now"},
+};
+static const struct member verdict_members[] = {
+	{"verdict", "=allow ask deny", "what would become of it"},
+	{"rule", "string", "that says so; empty: none has a word for it"},
+	{"why", "string", "as the rule says"},
+};
+static const struct member passed_members[] = {
+	{"rule", "string", "that has a word for it"},
+	{"approval?", "string", "the question that was answered with yes"},
+	{"for_session", "boolean", "an earlier answer holds for it"},
+};
+static const struct member said_window_members[] = {
+	{"title", "string", "its own words"},
+	{"class", "string", "its own words"},
+};
+static const struct member approval_members[] = {
+	{"id", "string", "of the question"},
+	{"session", "string", "its session"},
+	{"state", "=waiting allowed done denied expired withdrawn", "allowed: and not acted on yet; expired: nobody answered, which is a no"},
+	{"rule", "string", "that asks"},
+	{"why", "string", "as the rule says"},
+	{"unclear", "boolean", "it is asked because the command could not be read to its end"},
+	{"action", "object", "as it will be sent; what is for a password field as its length, long texts cut"},
+	{"space", "Size", "of its coordinates"},
+	{"caller", "Actor", "whose call it is"},
+	{"waits", "boolean", "does a call wait for it now? Else its caller has to send it again"},
+	{"app", "string|null", "the catalogue's app that it goes to"},
+	{"window", "SaidWindow|null", "that it goes to"},
+	{"url", "string|null", "of the page that has the focus, as its app says"},
+	{"target", "Rect|null", "where it goes, in pixels of the display"},
+	{"native", "Size", "of the display"},
+	{"crop", "string|null", "path of a picture of that"},
+	{"crop_region", "Rect|null", "what it shows, in pixels of the display"},
+	{"at", "At", "when it was asked"},
+	{"asked_at", "time", "the same by the clock"},
+	{"expires_at", "time", "it is a no then"},
+	{"session_words", "string|null", "what a yes for the session would hold for; null: there is none"},
+	{"not_session_why", "string|null", "why"},
+	{"answer?", "=once session deny", "what was answered"},
+	{"by?", "Actor", "who answered"},
+	{"reason?", "string", "what was said with it, or why it was withdrawn"},
+};
+static const struct member approval_counts_members[] = {
+	{"session", "string", "of this session"},
+	{"waiting", "count", "questions that wait"},
+	{"asked", "count", "questions so far"},
+	{"answered", "count", "those that a person has answered"},
+	{"once", "count", "with yes"},
+	{"for_session", "count", "with yes for the session"},
+	{"denied", "count", "with no"},
+	{"expired", "count", "those that nobody answered"},
+	{"withdrawn", "count", "those that nobody needed an answer of any more"},
+	{"median_ms", "count|null", "from a question to its answer, of the last 256"},
+	{"yes_share", "number|null", "of the answers that were yes: a person who is asked too often stops reading"},
+};
+static const struct member approvals_members[] = {
+	{"approvals", "Approval[]", "those that wait, or whose yes is not used yet; oldest first in each session"},
+	{"counts", "ApprovalCounts[]", "of each session"},
 };
 static const struct member observation_members[] = {
 	{"settled", "boolean", "has the screen been quiet for so long?"},
@@ -168,7 +227,20 @@ static const struct member intent_line[] = {
 	{"index", "count", "of the action in its list"},
 	{"space", "Size", "of its coordinates"},
 	{"action", "object", "the action; without texts, where these are not kept"},
+	{"verdict?", "Passed", "how it got through the rules; absent: none has a word for it"},
 	BEFORE,
+};
+static const struct member approval_line[] = {
+	LINE,
+	{"event", "=approval", "a person is asked, has answered, or need not answer any more; or a rule has refused an action"},
+	{"actor?", "Actor", "who asked, or answered"},
+	{"request?", "string", "id of that request"},
+	WHEN,
+	{"approval?", "string", "id of the question"},
+	{"state", "=waiting allowed denied expired withdrawn refused", "how it stands; refused: by the rule, and nobody was asked"},
+	{"rule", "string", "that asks or refuses"},
+	{"action", "string", "name of the action"},
+	{"answer?", "=once session deny", "of a person"},
 };
 static const struct member result_line[] = {
 	LINE,
@@ -238,6 +310,12 @@ const struct shape shapes_stage[] = {
 	{"Rect", "A rectangle in the caller's space.", MEMBERS(rect_members)},
 	{"ActReply", "What came of a list of actions that was begun.", MEMBERS(act_members)},
 	{"Observation", "How the screen looks now.", MEMBERS(observation_members)},
+	{"Verdict", "What the rules say of an action.", MEMBERS(verdict_members)},
+	{"Passed", "How an action got through the rules.", MEMBERS(passed_members)},
+	{"SaidWindow", "A window, as it calls itself.", MEMBERS(said_window_members)},
+	{"Approval", "A question to a person.", MEMBERS(approval_members)},
+	{"ApprovalCounts", "Questions of a session so far.", MEMBERS(approval_counts_members)},
+	{"Approvals", "Questions to people.", MEMBERS(approvals_members)},
 	{"MetNode", "What an action met, as its app calls it.", MEMBERS(met_members)},
 	{"Cancelled", "What a cancel found.", MEMBERS(cancelled_members)},
 	{"StreamFrame", "A change of the picture.", MEMBERS(frame_members)},
@@ -254,6 +332,7 @@ const struct shape shapes_stage[] = {
 	{"PicturesStoppedLine", "A line of a journal.", MEMBERS(pictures_stopped_line)},
 	{"IntentLine", "A line of a journal, written before the first event of an action.", MEMBERS(intent_line)},
 	{"ResultLine", "A line of a journal, written after an action.", MEMBERS(result_line)},
+	{"ApprovalLine", "A line of a journal.", MEMBERS(approval_line)},
 	{"SwitchLine", "A line of a journal.", MEMBERS(switch_line)},
 	{"LeaseLine", "A line of a journal.", MEMBERS(lease_line)},
 	{"WarningLine", "A line of a journal.", MEMBERS(warning_line)},

@@ -94,8 +94,10 @@ void stage_destroy(struct stage *stage)
 	journal_destroy(stage->journal);
 	records_destroy(stage->records);
 	events_destroy(stage->events);
+	approvals_finish(stage);
 	ends_close(&stage->ends);
 	secrets_finish(&stage->secrets);
+	json_decref(stage->operators);
 	json_decref(stage->spec);
 	json_decref(stage->image);
 	json_decref(stage->apps_started);
@@ -129,6 +131,7 @@ void stage_fail(struct stage *stage, const char *reason)
 	journal_sync(stage->journal);
 	(void)act_cancel(stage); /* those that wait are refused when their turn comes */
 	lease_end(stage);
+	approvals_withdraw(stage, reason);
 	co_signal(&stage->readers.news);
 	(void)loop_at(stage->loop, util_now_ms() + LIMIT_FAILED_MS, on_failed_long, stage);
 }
@@ -210,6 +213,7 @@ static int read_spec(struct stage *stage, const char *body, size_t len, struct e
 		return -1;
 	stage->spec = json_incref(json_object_get(value, "spec"));
 	stage->image = json_incref(json_object_get(value, "image"));
+	stage->operators = json_incref(json_object_get(value, "approval"));
 	if (!json_is_object(stage->spec) || !json_is_object(stage->image))
 		return err_set(e, ERR_BAD_REQUEST, NULL, "open takes a spec and an image");
 	/* Only the used members are checked here; others are the front's. */
@@ -325,6 +329,8 @@ static int open_parts(struct stage *stage, struct err *e)
 	display_use_windows(stage->display, part_of, stage);
 	display_use_blanks(stage->display, spots_where, stage);
 	join_rows(stage);
+	if (approvals_begin(stage, json_object_get(stage->spec, "approval"), stage->operators, e) < 0)
+		return -1;
 	recording_begin(stage);
 	return 0;
 }
@@ -403,6 +409,8 @@ void stage_stop(struct stage *stage)
 	stage->state = STAGE_IS_ENDED;
 	(void)act_cancel(stage);
 	lease_end(stage);
+	approvals_withdraw(stage, stage->reason);
+	co_signal(&stage->approvals.changed);
 }
 
 void stage_end(struct stage *stage, const char *reason)

@@ -14,6 +14,7 @@
 #include "input/input.h"
 #include "session/base/xsecurity.h"
 #include "session/journal/journal.h"
+#include "session/stage/approvals.h"
 #include "session/stage/connection.h"
 #include "session/stage/ends.h"
 #include "session/stage/events.h"
@@ -54,6 +55,8 @@ struct stage {
 	struct connections *connections;
 	struct journal *journal;
 	json_t *spec, *image;
+	json_t *operators;       /* rules of the configuration ("approval"), or NULL */
+	struct approvals approvals;
 	struct space native;     /* of the display, now */
 	struct space space;      /* of the session */
 	enum stage_text text;    /* of typed text, what the journal keeps */
@@ -94,7 +97,7 @@ struct stage {
 struct stage *stage_create(struct loop *loop, struct ends *ends);
 void stage_destroy(struct stage *stage);
 
-/* {"spec","image"}: X, window manager, painted desktop, hands, init. On failure the session has failed. */
+/* {"spec","image","approval"}: X, window manager, painted desktop, hands, init. On failure the session has failed. */
 int stage_open(struct stage *stage, const char *body, size_t len, struct err *e);
 
 /* Starts the apps of the spec one after another; the session is ready then. On failure it has failed. */

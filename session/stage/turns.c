@@ -21,6 +21,13 @@ static void append(struct turns *turns, struct turn *turn)
 	turns->n_waiting++;
 }
 
+static void prepend(struct turns *turns, struct turn *turn)
+{
+	turn->next = turns->first;
+	turns->first = turn;
+	turns->n_waiting++;
+}
+
 static void leave(struct turns *turns, struct turn *turn)
 {
 	struct turn **place = &turns->first;
@@ -31,25 +38,47 @@ static void leave(struct turns *turns, struct turn *turn)
 	turns->n_waiting--;
 }
 
+/* Whose turn is granted in the same moment in which the wait fails gives it back. */
+static int wait_granted(struct turns *turns, struct turn *turn, int64_t deadline_ms, struct err *e)
+{
+	if (co_wait_event(&turn->granted, deadline_ms, e) == 0)
+		return 0;
+	if (turns->running == turn->co)
+		turns_pass(turns);
+	else
+		leave(turns, turn);
+	return -1;
+}
+
+/* Nobody has it: it is this coroutine's at once. */
+static bool grab(struct turns *turns)
+{
+	if (turns->running)
+		return false;
+	turns->running = co_self();
+	return true;
+}
+
 int turns_take(struct turns *turns, int64_t deadline_ms, struct err *e)
 {
 	struct turn turn = {.co = co_self()};
 
-	if (!turns->running) {
-		turns->running = turn.co;
+	if (grab(turns))
 		return 0;
-	}
 	if (turns->n_waiting >= LIMIT_WAITING_CALLS)
 		return err_set(e, ERR_BUSY, NULL, "%d calls of this session wait for their turn already", LIMIT_WAITING_CALLS);
 	append(turns, &turn);
-	if (co_wait_event(&turn.granted, deadline_ms, e) == 0)
+	return wait_granted(turns, &turn, deadline_ms, e);
+}
+
+int turns_take_first(struct turns *turns, int64_t deadline_ms, struct err *e)
+{
+	struct turn turn = {.co = co_self()};
+
+	if (grab(turns))
 		return 0;
-	/* The turn may have come in the same moment. */
-	if (turns->running == turn.co)
-		turns_pass(turns);
-	else
-		leave(turns, &turn);
-	return -1;
+	prepend(turns, &turn);
+	return wait_granted(turns, &turn, deadline_ms, e);
 }
 
 void turns_pass(struct turns *turns)

@@ -25,6 +25,9 @@ struct turns {
  */
 int turns_take(struct turns *turns, int64_t deadline_ms, struct err *e);
 
+/* The same before all who wait, for who has given its turn up in the middle: it does not count as one who waits. */
+int turns_take_first(struct turns *turns, int64_t deadline_ms, struct err *e);
+
 /* Ends this coroutine's turn; the next one has it at once. */
 void turns_pass(struct turns *turns);
 

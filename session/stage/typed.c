@@ -60,12 +60,12 @@ static void wait_told(struct stage *stage)
 	typed->moved = false;
 }
 
-static bool is_secret(const struct typed *typed)
+bool typed_is_secret(const struct typed *typed)
 {
 	return access_focus_secret(&typed->focus) || (typed->met && typed->node.password);
 }
 
-static enum journal_text judge(struct stage *stage, const struct batch_step *step)
+void typed_look(struct stage *stage)
 {
 	struct typed *typed = &stage->typed;
 	struct err ignored;
@@ -73,7 +73,14 @@ static enum journal_text judge(struct stage *stage, const struct batch_step *ste
 	wait_told(stage);
 	if (access_focus_now(apps_access(stage->apps), util_now_ms() + TYPED_FOCUS_MS, &typed->focus, &ignored) < 0)
 		typed->focus = (struct access_focus){.known = false};
-	if (is_secret(typed))
+}
+
+static enum journal_text judge(struct stage *stage, const struct batch_step *step)
+{
+	struct typed *typed = &stage->typed;
+
+	typed_look(stage);
+	if (typed_is_secret(typed))
 		return JOURNAL_TEXT_PASSWORD;
 	if (stage->text == STAGE_TEXT_NONE)
 		return JOURNAL_TEXT_NONE;

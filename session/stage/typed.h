@@ -35,6 +35,12 @@ struct typed {
  */
 enum journal_text typed_judge(struct stage *stage, const struct batch_step *step);
 
+/* Of the action that was judged last: it types into a password field, or at a terminal's question for one. */
+bool typed_is_secret(const struct typed *typed);
+
+/* Waits and asks as typed_judge does for an action that types. */
+void typed_look(struct stage *stage);
+
 /* At the end of it, before nodes_tell: it may have moved the focus. */
 void typed_note(struct stage *stage, const struct batch_step *step);
 

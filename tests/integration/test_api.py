@@ -117,7 +117,7 @@ def test_the_answer_of_create(session):
         path for path in routes if path.startswith("/v1/sessions/{id}") and "{token}" not in path}
     assert answer["isolation_report"]["tier"] == "jail"
     assert set(answer["isolation_report"]["in_force"]).isdisjoint(answer["isolation_report"]["missing"])
-    assert answer["not_in_force"] == ["approval.mode"]
+    assert answer["not_in_force"] == []
 
 
 def test_a_session_is_shown_the_same_everywhere(server, make_session):

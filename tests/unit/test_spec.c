@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* links: session/front session/mcp session/journal */
+/* links: session/front session/policy session/mcp session/journal */
 /* The session spec: its defaults, its faults, and what this version does not give. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,7 +22,7 @@ static const char whole[] =
 	"\"apps\":[],\"accessibility\":true,\"env\":{},\"labels\":{},\"ttl_s\":3600,\"idle_s\":900,"
 	"\"isolation\":\"jail\",\"filesystem\":\"workspace\",\"egress\":{\"mode\":\"none\",\"allow\":[]},"
 	"\"limits\":{\"cpu\":2.0,\"memory_mb\":3072,\"pids\":2048,\"disk_mb\":1024,\"exec_ms\":120000},"
-	"\"approval\":{\"mode\":\"sensitive\",\"rules\":[]},\"secrets\":[],"
+	"\"approval\":{\"mode\":\"sensitive\",\"rules\":[],\"timeout_s\":600},\"secrets\":[],"
 	"\"setup\":{\"commands\":[],\"egress\":{\"mode\":\"none\",\"allow\":[]}},"
 	"\"results\":{\"private_keys\":\"mask\",\"cloud_keys\":\"mask\",\"cards\":\"alert\"},"
 	"\"record\":{\"pictures\":true,\"text\":\"plain\",\"nodes\":true}}";
@@ -185,6 +185,7 @@ static void test_faults(void **state)
 		{"{\"limits\":{\"pids\":1}}", ERR_BAD_FIELD, "/limits/pids"},
 		{"{\"limits\":{\"exec_ms\":300001}}", ERR_BAD_FIELD, "/limits/exec_ms"},
 		{"{\"approval\":{\"mode\":\"ask\"}}", ERR_BAD_FIELD, "/approval/mode"},
+		{"{\"approval\":{\"rules\":[{\"verdict\":\"ask\",\"into\":[\"text\"]}]}}", ERR_BAD_FIELD, "/approval/rules/0/into/0"},
 		{"{\"record\":{\"pictures\":1}}", ERR_BAD_FIELD, "/record/pictures"},
 	};
 
@@ -220,20 +221,8 @@ static void test_what_is_not_given_is_refused(void **state)
 	/* The order of members is the caller's. */
 	json_decref(complete("{\"setup\":{\"egress\":{\"allow\":[],\"mode\":\"none\"}}}"));
 	json_decref(complete("{\"approval\":{\"mode\":\"never\"}}"));
+	json_decref(complete("{\"approval\":{\"mode\":\"always\",\"rules\":[{\"verdict\":\"deny\",\"actions\":[\"exec\"]}]}}"));
 	json_decref(complete("{\"record\":{\"pictures\":false,\"text\":\"none\"}}"));
-}
-
-static void test_what_is_not_in_force_is_named(void **state)
-{
-	json_auto_t *usual = complete("{}");
-	json_auto_t *honest = complete("{\"approval\":{\"mode\":\"never\"},\"record\":{\"pictures\":false}}");
-	json_auto_t *named = spec_not_in_force(usual);
-	json_auto_t *none = spec_not_in_force(honest);
-
-	(void)state;
-	assert_int_equal(json_array_size(named), 1);
-	assert_string_equal(json_string_value(json_array_get(named, 0)), "approval.mode");
-	assert_int_equal(json_array_size(none), 0);
 }
 
 static void test_bounds(void **state)
@@ -430,7 +419,6 @@ int main(void)
 		cmocka_unit_test(test_faults),
 		cmocka_unit_test(test_all_faults),
 		cmocka_unit_test(test_what_is_not_given_is_refused),
-		cmocka_unit_test(test_what_is_not_in_force_is_named),
 		cmocka_unit_test(test_bounds),
 		cmocka_unit_test(test_apps_are_of_the_catalogue),
 		cmocka_unit_test(test_the_warden_gets_numbers),

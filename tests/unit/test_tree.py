@@ -21,6 +21,7 @@ MUST_NOT_KNOW = [
     ("session/stage", ["session/front", "sandbox/jail"]),
     ("session/mcp", ["session/front", "session/stage", "session/warden", "session/cli", "display", "input", "apps", "sandbox"]),
     ("session/dialects", ["session/stage", "session/front", "session/journal", "display", "input/input.h", "input/hands.h", "apps", "sandbox"]),
+    ("session/policy", ["session/warden", "session/stage", "session/front", "session/journal", "session/cli", "display", "input", "apps", "sandbox"]),
     ("session/replay", ["session/warden", "session/stage", "session/front", "session/journal", "session/cli", "display", "input", "apps", "sandbox"]),
     ("session/cli", ["session/warden", "session/stage", "session/front", "display", "input", "apps", "sandbox"]),
 ]
