@@ -363,6 +363,7 @@ int policy_create(struct policy **out, const json_t *spec, const json_t *operato
 	json_auto_t *of_mode = read_text(policy_mode_text(mode));
 	struct faults faults = {.list = e, .max = 1};
 	const json_t *own = json_object_get(operators, "places");
+	const struct policy_words any = {.chord = words->chord}; /* the modes may name actions that this server does not have */
 
 	(void)snprintf(policy->mode, sizeof(policy->mode), "%s", mode);
 	policy->rules = json_array();
@@ -371,7 +372,7 @@ int policy_create(struct policy **out, const json_t *spec, const json_t *operato
 	policy_check_rules(json_object_get(operators, "rules"), policy->places, "/operator/rules", &faults);
 	policy_check_rules(json_object_get(spec, "rules"), policy->places, "/rules", &faults);
 	if (faults.n > 0 || add_rules(policy, json_object_get(operators, "rules"), "/operator/rules", words, e) < 0 ||
-	    add_rules(policy, json_object_get(spec, "rules"), "/rules", words, e) < 0 || add_rules(policy, of_mode, "/mode", words, e) < 0) {
+	    add_rules(policy, json_object_get(spec, "rules"), "/rules", words, e) < 0 || add_rules(policy, of_mode, "/mode", &any, e) < 0) {
 		policy_destroy(policy);
 		return -1;
 	}

@@ -43,7 +43,7 @@ void approvals_finish(struct stage *stage)
 static bool only_looks(const struct batch *batch)
 {
 	for (size_t i = 0; i < batch->n_steps; i++)
-		if (!(batch->steps[i].row->flags & (ACTION_LOOKS | ACTION_WAITS)))
+		if (!judge_looks(&batch->steps[i]))
 			return false;
 	return true;
 }
@@ -205,11 +205,13 @@ static int pass(struct stage *stage, const struct approvals_ask *ask, bool *has_
 			(void)snprintf(verdict->rule, sizeof(verdict->rule), "%s", policy_rule_name(judged->answer.rule));
 		if (judged->answer.verdict == POLICY_DENY)
 			return refuse_by_rule(stage, ask, judged, e);
-		verdict->for_session = judged->answer.verdict == POLICY_ASK && is_granted(stage, step, judged);
-		if (judged->answer.verdict == POLICY_ALLOW || verdict->for_session)
+		if (judged->answer.verdict == POLICY_ALLOW)
 			return 0;
 		approval = find_same(stage, ask, judged);
 		if (use(stage, approval, judged, verdict))
+			return 0;
+		verdict->for_session = is_granted(stage, step, judged);
+		if (verdict->for_session)
 			return 0;
 		if ((!approval || approval->state != APPROVAL_WAITING) && approval_make(stage, ask, judged, &approval, e) < 0)
 			return -1;

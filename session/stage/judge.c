@@ -18,7 +18,7 @@ static const struct {
 } doings[] = {
 	{"type", POLICY_WRITES}, {"type_secret", POLICY_WRITES}, {"set_node", POLICY_WRITES},
 	{"press_node", POLICY_PRESSES}, {"click", POLICY_PRESSES}, {"mouse_down", POLICY_PRESSES}, {"mouse_up", POLICY_PRESSES}, {"drag", POLICY_PRESSES},
-	{"exec", POLICY_RUNS}, {"launch", POLICY_RUNS},
+	{"exec", POLICY_RUNS}, {"launch", POLICY_RUNS}, {"windows", POLICY_LOOKS}, {"tree", POLICY_LOOKS},
 	{"focus_window", POLICY_MANAGES}, {"close_window", POLICY_MANAGES}, {"move_window", POLICY_MANAGES}, {"resize_window", POLICY_MANAGES},
 	{"show_window", POLICY_MANAGES}, {"resize_display", POLICY_MANAGES}, {"clipboard_set", POLICY_MANAGES},
 };
@@ -112,6 +112,11 @@ static unsigned int does(const struct batch_step *step)
 		if (strcmp(doings[i].action, step->row->name) == 0)
 			doing |= doings[i].does;
 	return doing | (doing & POLICY_PRESSES && pastes_there(step) ? POLICY_WRITES : 0);
+}
+
+bool judge_looks(const struct batch_step *step)
+{
+	return does(step) == POLICY_LOOKS;
 }
 
 static struct rect around(int x, int y)

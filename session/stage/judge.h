@@ -29,6 +29,9 @@ struct judged {
  */
 int judge_step(struct stage *stage, const struct batch_step *step, bool fresh, struct judged *out, struct err *e);
 
+/* Does it nothing but look? */
+bool judge_looks(const struct batch_step *step);
+
 /* The usual names of a chord, modifiers first, as policy_words.chord. */
 int judge_chord(const char *keys, const char *path, char *out, size_t size, struct err *e);
 

@@ -408,7 +408,7 @@ def test_the_helper_comes_back(make_session):
 
 def test_terminals_that_ask_for_a_password(make_session):
     """Echo off and line by line is a password prompt; a shell's own line is not, and windows without any of it are not known to be none."""
-    session = make_session("minimal", apps=["terminal"])
+    session = make_session("minimal", apps=["terminal"], approval={"mode": "never"})
     until(lambda: focus(session).get("terminal") and not focus(session)["password"])
     session.act({"action": "type", "text": "read -s secret\n"})
     until(lambda: focus(session)["password"])

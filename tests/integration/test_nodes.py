@@ -29,7 +29,7 @@ WORDS = {"action": "click", "x": 250, "y": 165 + 160}
 @pytest.fixture(scope="module")
 def firefox(server):
     """A page with a form, in Firefox."""
-    session = server.api.new(image="desktop", idle_s=0)
+    session = server.api.new(image="desktop", idle_s=0, approval={"mode": "never"})
     session.run("sh", "-c", "cat >page.html", stdin=FORM.format(left=150, label="Sign in"))
     open_page(session, "page.html", "sign in")
     until(lambda: (session.do("click", **BUTTON).get("node") or {}).get("name") == "Sign in")
@@ -129,7 +129,7 @@ def test_a_password_in_a_page_is_kept_nowhere(server, firefox):
 
 def test_a_question_of_a_terminal(server, make_session):
     """A shell that reads a password; what comes before and after it is kept. On an image without any accessibility of its own."""
-    session = make_session("minimal", apps=["terminal"])
+    session = make_session("minimal", apps=["terminal"], approval={"mode": "never"})
     session.do("type", text="read -s P; printf %s \"$P\" | sha256sum >sum; stty -a >tty\n")
     until(lambda: focus(session).get("password"))
     with Stream(session.agent, session) as stream:
@@ -186,7 +186,7 @@ def cli(server):
 
 def steps_of(left, label, more=""):
     page = FORM.format(left="${LEFT}", label="$LABEL") + "$MORE\n"
-    return {"spec": {"image": "desktop", "env": {"LEFT": left, "LABEL": label, "MORE": more}}, "steps": [
+    return {"spec": {"image": "desktop", "approval": {"mode": "never"}, "env": {"LEFT": left, "LABEL": label, "MORE": more}}, "steps": [
         {"actions": [{"action": "exec", "argv": ["sh", "-c", f"cat >page.html <<END\n{page}END"]}, {"action": "launch", "app": "firefox", "args": ["page.html"]},
                      {"action": "wait_window", "title": "sign in", "timeout_ms": 20000}], "observe": {"quiet_ms": 1500, "timeout_ms": 20000}},
         {"actions": [{"action": "scroll", "x": 640, "y": 600, "dy": 1}], "observe": True},
