@@ -179,7 +179,7 @@ static void on_focus(struct access *access, const struct access_record *record)
 
 static const enum err_code FAULTS[ACCESS_N_FAULTS] = {
 	[ACCESS_NOT_FOUND] = ERR_NOT_FOUND, [ACCESS_SILENT] = ERR_TIMEOUT, [ACCESS_REFUSED] = ERR_CONFLICT,
-	[ACCESS_UNSET] = ERR_CONFLICT};
+	[ACCESS_UNSET] = ERR_CONFLICT, [ACCESS_SECRET] = ERR_SENSITIVE};
 
 /* False when the helper broke the protocol. */
 static bool on_record(struct access *access, const struct access_record *record)

@@ -260,7 +260,7 @@ void change_set(struct desk *desk, const struct access_record *ask)
 	if (!find_node(desk, ask, deadline_ms, &seen))
 		return;
 	if (desk_is_password(&seen))
-		desk_fail(ask->question, ACCESS_REFUSED, "node %u is a password field, of which nothing is set here", ask->id);
+		desk_fail(ask->question, ACCESS_SECRET, "node %u is a password field, of which nothing is set here: ask for a person with request_human, or have a stored secret typed with type_secret", ask->id);
 	else if (set_value(desk, &seen, ask->text, deadline_ms, &item))
 		tell_item(ask, &item);
 	else if (seen.app->peer.hung)

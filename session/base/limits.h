@@ -27,7 +27,7 @@
 #define LIMIT_BLANKS 16                       /* places of the screen that no picture shows */
 #define LIMIT_CHANGED 16                      /* rectangles of what has changed, in one observation */
 #define LIMIT_SEEN_TOKENS 64                  /* tokens of a session whose last picture is known */
-#define LIMIT_REASON_BYTES 1200                /* why an agent asks for a person, and what that says: 300 characters */
+#define LIMIT_REASON_BYTES 1200                /* why an agent asks for a person, and what that says, also with a no: 300 characters */
 #define LIMIT_HOLD_IDLE_MS 900000             /* a person who holds the controls does nothing */
 #define LIMIT_VIEWER_LOST_MS 30000            /* the person's viewer may come back */
 #define LIMIT_WARN_MS 60000                   /* before either of them, or the session, ends a person is told */
@@ -257,7 +257,6 @@
 #define LIMIT_APPROVAL_WAIT_MS 60000          /* a caller that waits for questions */
 #define LIMIT_RULE_NAME_BYTES 64              /* what a rule is called */
 #define LIMIT_APPROVAL_ID_BYTES 40            /* a question: the session's id and a number */
-#define LIMIT_REASON_BYTES 300                /* what a person says with a no */
 #define LIMIT_APPS 16                         /* apps that a session starts with */
 #define LIMIT_SESSIONS 64                     /* sessions at once, unless the ceilings say another number */
 #define LIMIT_SESSIONS_MAX 1024               /* the most that these can say */

@@ -21,6 +21,7 @@ static const struct {
 } parameters[] = {
 	{"id", "path", "string", "id of the session", "s4v6kq2mzx7hw3pd"},
 	{"token", "path", "string", "id of the token", "t8f2c41d"},
+	{"approval", "path", "string", "id of the question", "s4v6kq2mzx7hw3pd.3"},
 	{"path", "path", "string", "of a file; it may have slashes", "main.js"},
 	{"secret", "path", "string", "name of the stored secret", "shop"},
 	{"viewer", "path", "string", "as POST /v1/sessions/{id}/rfb has called it", "v3"},

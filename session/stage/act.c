@@ -160,7 +160,11 @@ static int gate(struct act *act, size_t index)
 {
 	const struct approvals_ask ask = {.call = act->call, .batch = act->batch, .index = index, .deadline_ms = act->deadline_ms};
 
-	return approvals_gate(act->stage, &ask, &act->has_turn, &act->text, &act->verdict, &act->e);
+	if (approvals_gate(act->stage, &ask, &act->has_turn, &act->text, &act->verdict, &act->e) == 0)
+		return 0;
+	if (is_lost(act))
+		(void)err_set(&act->e, ERR_LEASE_LOST, NULL, "a person got the controls while this waited, and it was not done");
+	return -1;
 }
 
 /* One that is not let through has no intent: nothing of it happens. */

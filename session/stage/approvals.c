@@ -72,7 +72,7 @@ static int refuse_by_rule(struct stage *stage, const struct approvals_ask *ask, 
 
 static int fail_by_card(const struct approval *approval, struct err *e)
 {
-	char quoted[2 * LIMIT_REASON_BYTES];
+	char quoted[ERR_MSG_MAX - 60];
 
 	switch (approval->state) {
 	case APPROVAL_DENIED:

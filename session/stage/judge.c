@@ -172,15 +172,14 @@ static int read_place(struct stage *stage, const struct batch_step *step, bool a
 /* Does what it writes go into a password field? A node that is set is known to the app alone, which refuses it. */
 static bool is_password(struct stage *stage, const struct batch_step *step, bool fresh, unsigned int doing)
 {
-	const struct nodes *nodes = &stage->nodes;
+	struct access_node node;
+	int x, y;
 
 	if (!(doing & POLICY_WRITES))
 		return false;
-	if (step->row->flags & ACTION_AIMS) {
-		if (fresh)
-			nodes_wait(stage);
-		return nodes->n > 0 && nodes->at[nodes->n - 1].known && nodes->at[nodes->n - 1].node.password;
-	}
+	if (step->row->flags & ACTION_AIMS)
+		return fresh && find_point(stage, step, &x, &y) &&
+		       access_at(apps_access(stage->apps), x, y, util_now_ms() + TYPED_MOVED_MS, &node, NULL) == 0 && node.password;
 	if (!(step->row->flags & ACTION_TYPES))
 		return false;
 	if (fresh && !input_types(step->args)) /* it pastes */

@@ -236,6 +236,7 @@ static void apply(struct stage *stage, const struct lease_row *row, const struct
 		lease->frame = lease_frame(stage);
 	lease->holder = row->to;
 	if (row->effects & LEASE_EPOCH) {
+		approvals_withdraw(stage, "the controls have changed hands");
 		stage->epoch++;
 		lease_time(lease->since, 0);
 		lease->has_hands = false;

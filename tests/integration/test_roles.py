@@ -10,6 +10,7 @@ import pytest
 from api import Api, Session
 from conftest import Server, until
 from raw import Wire, ask, assert_problem, head, post
+from test_approvals import ASK_CLICKS
 
 # The table of the contract, a second time: who may use which routes. Agents, viewers, controllers and owners at their own sessions only.
 CONTRACT = {
@@ -25,7 +26,8 @@ CONTRACT = {
     "controller owner operator":
         "POST /v1/sessions/{id}/pause · POST /v1/sessions/{id}/resume · GET /v1/sessions/{id}/journal · GET /v1/sessions/{id}/recording · "
         "GET /v1/sessions/{id}/viewers · DELETE /v1/sessions/{id}/viewers/{viewer} · "
-        "POST /v1/sessions/{id}/shares · GET /v1/sessions/{id}/shares · DELETE /v1/sessions/{id}/shares/{share}",
+        "POST /v1/sessions/{id}/shares · GET /v1/sessions/{id}/shares · DELETE /v1/sessions/{id}/shares/{share} · "
+        "GET /v1/approvals · GET /v1/approvals/rules · GET /v1/approvals/{approval} · POST /v1/approvals/{approval} · GET /v1/approvals/{approval}/crop",
     "owner operator":
         "POST /v1/sessions · GET /v1/images · PATCH /v1/sessions/{id} · "
         "POST /v1/sessions/{id}/tickets · POST /v1/sessions/{id}/tokens · GET /v1/sessions/{id}/tokens · DELETE /v1/sessions/{id}/tokens/{token} · "
@@ -49,7 +51,8 @@ class World:
     def __init__(self, server):
         self.server = server
         self.ada, self.bob = Api(server.url, "gbk_ada"), Api(server.url, "gbk_bob")
-        self.own, self.other = self.ada.new(image="minimal"), self.bob.new(image="minimal")
+        self.own, self.other = self.ada.new(image="minimal", approval=ASK_CLICKS), self.bob.new(image="minimal")
+        assert self.own.agent.request("POST", f"{self.own.path}/act", {"actions": [{"action": "click"}], "timeout_ms": 1000}).json["code"] == "approval_pending"
         expired = self.make(role="agent", ttl_s=1)
         revoked = self.make(role="agent")
         self.ada.call("DELETE", f"{self.own.path}/tokens/{revoked['id']}")
@@ -96,7 +99,8 @@ def by_token(walk):
 
 
 def fill_in(path, session):
-    for name, value in {"id": session.id, "token": "0123456789abcdef", "path": "main.js", "viewer": "v999", "share": "none"}.items():
+    for name, value in {"id": session.id, "token": "0123456789abcdef", "path": "main.js", "viewer": "v999", "share": "none",
+                        "approval": f"{session.id}.1"}.items():
         path = path.replace(f"{{{name}}}", value)
     return path
 

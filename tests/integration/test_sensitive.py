@@ -31,7 +31,7 @@ def page(make_session, title, **spec):
 
 def refused(session, *actions, **options):
     with pytest.raises(Refused) as caught:
-        session.try_act(*actions, **options)
+        pytest.fail(f"went through: {actions}: {session.try_act(*actions, **options)}, {focus(session)}")
     return caught.value
 
 
@@ -128,7 +128,7 @@ def test_a_caret_that_blinks_is_no_change(make_session):
     until(lambda: focus(session).get("role") == "entry")
     thread, results, asked = parked(session, {"action": "type", "text": "ada"})
     frame = asked["at"]["frame"]
-    until(lambda: Api(session.api.url, session.tokens["agent"]).call("GET", session.path)["at"]["frame"] > frame + 2)
+    until(lambda: session.shot() and session.agent.call("GET", session.path)["at"]["frame"] > frame + 2)
     answer(session, asked, "once")
     assert finish(thread, results)["ok"]
     assert counts(session)["asked"] == 1

@@ -41,6 +41,7 @@ enum access_op {
 enum access_fault {
 	ACCESS_NOT_FOUND, ACCESS_SILENT, ACCESS_REFUSED,
 	ACCESS_UNSET, /* the answer to ACCESS_SET: it takes text, but by keys alone */
+	ACCESS_SECRET, /* the same: it is a password field */
 	ACCESS_N_FAULTS
 };
 
