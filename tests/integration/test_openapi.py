@@ -86,7 +86,7 @@ def test_examples_of_replies(document):
 
 FAKE_SESSION, FAKE_TOKEN, FAKE_CODE, FAKE_MCP = "s4v6kq2mzx7hw3pd", "t8f2c41d", "ABCD-2345", "0f6c1d2e3b4a59687f8e9dacbb0a1928"
 # What ends a session is asked for last.
-LATE = ["endView", "revokeShare", "changeLease", "pauseSession", "resumeSession", "revokeToken", "endSession", "deleteJournal"]
+LATE = ["answerApproval", "endView", "revokeShare", "changeLease", "pauseSession", "resumeSession", "revokeToken", "endSession", "deleteJournal"]
 INITIALIZE = {"jsonrpc": "2.0", "id": 0, "method": "initialize",
               "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "tests", "version": "1"}}}
 MCP_ACCEPT = {"Accept": "application/json, text/event-stream"}
@@ -101,7 +101,7 @@ class Example:
         begun = session.api.request("POST", "/mcp", INITIALIZE, headers=MCP_ACCEPT)
         self.view, opened = open_view(session.api, session)
         share = session.api.call("POST", f"{session.path}/shares", {"role": "viewer"})
-        self.path = {"id": session.id, "token": made["id"], "viewer": opened["viewer"], "share": share["id"], "path": "main.js"}
+        self.path = {"id": session.id, "token": made["id"], "viewer": opened["viewer"], "share": share["id"], "path": "main.js", "approval": f"{session.id}.1"}
         self.names = {FAKE_SESSION: session.id, FAKE_TOKEN: made["id"], FAKE_CODE: ticket["ticket"], FAKE_MCP: begun.headers["Mcp-Session-Id"]}
 
     def real(self, value):
@@ -163,7 +163,8 @@ def first_event(api, target, headers):
 
 
 def test_examples_of_requests(server, make_session, document):
-    session = make_session("desktop", apps=["firefox"])
+    session = make_session("desktop", apps=["firefox"], approval={"rules": [{"verdict": "ask", "actions": ["mouse_up"]}]})
+    assert session.agent.request("POST", f"{session.path}/act", {"actions": [{"action": "mouse_up"}], "timeout_ms": 1}).json["code"] == "approval_pending"
     for x in range(3):  # the stream of events is asked for what comes behind the seventh
         session.do("move", x=x, y=3)
     example = Example(session)
