@@ -65,6 +65,11 @@ static const struct {
 	{"POST", "/v1/sessions/{id}/tickets", "ow"},
 	{"GET", "/v1/sessions/{id}/tokens", "ow"},
 	{"DELETE", "/v1/sessions/{id}/tokens/{token}", "ow"},
+	{"GET", "/v1/approvals", "cow"},
+	{"GET", "/v1/approvals/rules", "cow"},
+	{"GET", "/v1/approvals/{approval}", "cow"},
+	{"POST", "/v1/approvals/{approval}", "cow"},
+	{"GET", "/v1/approvals/{approval}/crop", "cow"},
 	{"POST", "/mcp", "aow"},
 	{"DELETE", "/mcp", "aow"},
 };
