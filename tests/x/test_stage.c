@@ -109,7 +109,7 @@ static void test_roles(void **state)
 				fail_msg("%s as %s: %d", table[c].call, roles[r], reply.status);
 			rig_free_reply(&reply);
 		}
-	rig_expect_code(fd, 404, "not_found", "lease", "operator", NULL);
+	rig_expect_code(fd, 404, "not_found", "leases", "operator", NULL);
 }
 
 static bool is_closed(int fd)
