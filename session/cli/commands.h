@@ -13,6 +13,7 @@ extern const struct cli_command lease_command;                                  
 extern const struct cli_command set_session;                                       /* set.c */
 extern const struct cli_command grant_make, grant_ls, grant_revoke;                /* grant.c */
 extern const struct cli_command view_open;                                         /* view.c */
+extern const struct cli_command approvals_ls, approvals_show, approvals_allow, approvals_deny, approvals_rules; /* approvals.c */
 extern const struct cli_command secret_put, secret_ls, secret_rm;                  /* secret.c */
 extern const struct cli_command shot_take;                                         /* shot.c */
 extern const struct cli_command act_send;                                          /* act.c */

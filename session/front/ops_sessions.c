@@ -45,7 +45,7 @@ const struct operation op_create = {
 	.request = "{\"image\":\"desktop\",\"apps\":[\"firefox\"],\"display\":{\"width\":1280,\"height\":800},\"labels\":{\"job\":\"7\"},\"ttl_s\":3600}",
 	.said = create_said,
 	.n_said = ARRAY_LEN(create_said),
-	.errors = "no_image tier_unavailable unsupported quota_exceeded limit_reached session_failed timeout session_gone cancelled",
+	.errors = "unknown_action unknown_key no_image tier_unavailable unsupported quota_exceeded limit_reached session_failed timeout session_gone cancelled",
 	.doc = "Closing the connection before the answer ends what was made, unless it came with an Idempotency-Key.",
 };
 

@@ -225,6 +225,7 @@ int approval_make(struct stage *stage, const struct approvals_ask *ask, const st
 	count(stage, "asked", &all->counts.asked);
 	note(approval, ask->call);
 	co_signal(&all->changed);
+	watch_note(stage);
 	*out = approval;
 	return 0;
 }
@@ -259,6 +260,7 @@ void approval_end(struct approval *approval, enum approval_state state, const st
 	if (state != APPROVAL_DONE)
 		note(approval, call);
 	co_signal(&approval->stage->approvals.changed);
+	watch_note(approval->stage);
 }
 
 struct approval *approval_find(const struct stage *stage, const char *id)
