@@ -41,7 +41,7 @@ static void help(FILE *to)
 {
 	fprintf(to, "usage: glovebox COMMAND [OPTION]…\n\n");
 	for (size_t i = 0; i < ARRAY_LEN(commands); i++)
-		fprintf(to, "  %-12s %s\n", commands[i]->name, commands[i]->doc);
+		fprintf(to, "  %-16s %s\n", commands[i]->name, commands[i]->doc);
 	help_options(to, "options of every command:", common, ARRAY_LEN(common));
 	fprintf(to, "\nexit status: 0 done, 1 refused or failed, 2 wrong usage, 3 server not reachable\n"
 	            "glovebox COMMAND --help tells more.\n");

@@ -253,7 +253,7 @@ def test_wrong_usage(cli, words, said):
 
 def test_help(cli):
     shown = cli.run("--help").stdout.decode()
-    names = [line[2:14].rstrip() for line in shown.split("\n\n")[1].splitlines()]
+    names = [line[2:18].rstrip() for line in shown.split("\n\n")[1].splitlines()]
     assert {"new", "act", "run", "replay", "export", "mcp", "image build", "image ls", "doctor"} <= set(names)
     for name in names:
         usage = cli.run(*name.split(), "--help").stdout.decode().splitlines()[0]
