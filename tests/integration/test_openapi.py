@@ -16,7 +16,7 @@ TESTS = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(TESTS))
 import npm  # noqa: E402
 
-METHODS = ("get", "post", "patch", "delete")
+METHODS = ("get", "post", "put", "patch", "delete")
 
 
 @pytest.fixture(scope="module")
@@ -86,7 +86,7 @@ def test_examples_of_replies(document):
 
 FAKE_SESSION, FAKE_TOKEN, FAKE_CODE, FAKE_MCP = "s4v6kq2mzx7hw3pd", "t8f2c41d", "ABCD-2345", "0f6c1d2e3b4a59687f8e9dacbb0a1928"
 # What ends a session is asked for last.
-LATE = ["answerApproval", "endView", "revokeShare", "changeLease", "pauseSession", "resumeSession", "revokeToken", "endSession", "deleteJournal"]
+LATE = ["deleteSecret", "answerApproval", "endView", "revokeShare", "changeLease", "pauseSession", "resumeSession", "revokeToken", "endSession", "deleteJournal"]
 INITIALIZE = {"jsonrpc": "2.0", "id": 0, "method": "initialize",
               "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "tests", "version": "1"}}}
 MCP_ACCEPT = {"Accept": "application/json, text/event-stream"}

@@ -164,7 +164,7 @@ FREE = {"computer", "mcp"}
 def bodies(document):
     for path, item in document["paths"].items():
         for method, operation in item.items():
-            if method != "parameters" and "requestBody" in operation:
+            if method != "parameters" and "application/json" in operation.get("requestBody", {}).get("content", {}):
                 yield method.upper(), path, operation, operation["requestBody"]["content"]["application/json"]
 
 

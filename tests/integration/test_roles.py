@@ -32,7 +32,7 @@ CONTRACT = {
         "POST /v1/sessions · GET /v1/images · PATCH /v1/sessions/{id} · "
         "POST /v1/sessions/{id}/tickets · POST /v1/sessions/{id}/tokens · GET /v1/sessions/{id}/tokens · DELETE /v1/sessions/{id}/tokens/{token} · "
         "DELETE /v1/sessions/{id}/journal",
-    "operator": "GET /metrics",
+    "operator": "GET /metrics · GET /v1/secrets · PUT /v1/secrets/{secret} · DELETE /v1/secrets/{secret}",
 }
 ROUTES = {tuple(route.split(" ")): roles.split() for roles, text in CONTRACT.items()
           for route in text.removeprefix("public: ").split(" · ")}
@@ -99,7 +99,7 @@ def by_token(walk):
 
 
 def fill_in(path, session):
-    for name, value in {"id": session.id, "token": "0123456789abcdef", "path": "main.js", "viewer": "v999", "share": "none",
+    for name, value in {"id": session.id, "token": "0123456789abcdef", "path": "main.js", "viewer": "v999", "share": "none", "secret": "not.a.name",
                         "approval": f"{session.id}.1"}.items():
         path = path.replace(f"{{{name}}}", value)
     return path
@@ -107,7 +107,7 @@ def fill_in(path, session):
 
 def harmless(method):
     """A body that is refused once everything else is found right: nothing happens, and the status tells it."""
-    return None if method == "GET" else "no JSON"
+    return None if method in ("GET", "PUT") else "no JSON"
 
 
 def test_the_table_has_every_route(walk):
