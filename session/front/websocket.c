@@ -256,6 +256,7 @@ static void settle(struct websocket *websocket, uint32_t events)
 {
 	if (websocket->state == OPEN && (websocket->refused || !wslay_event_get_read_enabled(websocket->wslay)))
 		begin_close(websocket, websocket->refused ? websocket->refused : WSLAY_CODE_PROTOCOL_ERROR, "");
+	websocket->blocked = websocket->blocked || has_unsent(websocket); /* an answer to a ping may have been in the way */
 	push(websocket);
 	if (websocket->state == CLOSING && wslay_event_get_close_sent(websocket->wslay) && websocket->out_len == 0) {
 		(void)shutdown(websocket->fd, SHUT_WR);

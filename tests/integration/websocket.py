@@ -5,6 +5,7 @@ import hashlib
 import os
 import socket
 import struct
+import time
 
 from raw import Wire, head
 
@@ -94,7 +95,9 @@ class WebSocket:
         self.send(data)
 
     def recv(self, n):
+        deadline = time.monotonic() + self.wire.socket.gettimeout()
         while not self.data:
+            assert time.monotonic() < deadline, "nothing but pings comes"
             self.step()
         taken, self.data = self.data[:n], self.data[n:]
         return taken

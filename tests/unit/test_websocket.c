@@ -176,6 +176,26 @@ static void test_messages_are_a_stream(void **state)
 	close_pair(pair);
 }
 
+/* All of it in one reading, and a message behind it. */
+static void test_a_ping_within_a_message(void **state)
+{
+	struct pair *pair = open_pair(NULL, NULL, 0);
+	uint8_t bytes[256];
+	size_t n = frame(bytes, BINARY, "a", 1);
+
+	(void)state;
+	n += frame(bytes + n, FIN | PING, "?", 1);
+	n += frame(bytes + n, FIN, "bcdefgh", 7);
+	assert_int_equal(send(pair->peer, bytes, n, MSG_NOSIGNAL), n);
+	turn(pair);
+	say(pair, FIN | BINARY, "next", 4);
+	assert_int_equal(pair->n_got, 12);
+	assert_memory_equal(pair->got, "abcdefghnext", 12);
+	/* While the answer waited there was no room, and who saw that is told. */
+	assert_int_equal(pair->n_writable, 1);
+	close_pair(pair);
+}
+
 static void test_what_came_with_the_handshake(void **state)
 {
 	uint8_t early[64];
@@ -476,6 +496,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_messages_are_a_stream),
+		cmocka_unit_test(test_a_ping_within_a_message),
 		cmocka_unit_test(test_what_came_with_the_handshake),
 		cmocka_unit_test(test_sent_in_one_piece),
 		cmocka_unit_test(test_a_peer_that_does_not_read),
