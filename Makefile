@@ -28,7 +28,7 @@ PKGS := jansson libseccomp libmicrohttpd libpng libdeflate libturbojpeg libwebp 
         xcb-xfixes xcb-randr xcb-res xcb-xkb xcb-xinput xkbcommon sqlite3 libcurl libcares gnutls libzip dbus-1 libvncserver zlib
 # run, check and bench install what is missing; everything else says what it is.
 ifneq ($(filter-out run check bench check-host dist uninstall clean,$(or $(MAKECMDGOALS),all)),)
-ifeq ($(shell pkg-config --exists $(PKGS) 2>/dev/null && $(CC) -E -o /dev/null -include wslay/wslay.h -x c /dev/null 2>/dev/null && echo all),)
+ifeq ($(shell pkg-config --exists $(PKGS) 2>/dev/null && $(CC) -fsyntax-only -include wslay/wslay.h -x c /dev/null 2>/dev/null && echo all),)
 $(error packages are missing: sudo apt-get install -y $(shell images/deps --missing build))
 endif
 endif
