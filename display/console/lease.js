@@ -40,10 +40,11 @@ export class LeasePanel {
       box.addEventListener("change", () => this.showOptions());
     }
 
-    this.node = el("section", {class: "lease", "aria-labelledby": "lease-title"},
-      el("div", {class: "band"}, el("div", {class: "sentence", role: "status", "aria-live": "polite"}, this.title, " ", this.below, " ", this.countdown), this.since,
-        el("div", {class: "buttons"}, this.longer, this.decline, this.take, this.give)),
-      el("div", {class: "more"}, this.why, this.options, this.facts, this.preview));
+    // The sentence and the button stand above the screen; what belongs to them, under the button.
+    this.node = el("section", {class: "band", "aria-labelledby": "lease-title"},
+      el("div", {class: "sentence", role: "status", "aria-live": "polite"}, this.title, " ", this.below, " ", this.countdown), this.since,
+      el("div", {class: "buttons"}, this.longer, this.decline, this.take, this.give));
+    this.more = el("section", {class: "more", "aria-label": "About the controls"}, this.why, this.options, this.facts, this.preview);
     this.ask = picture(`${this.path}/thumbnail`);
     signal.addEventListener("abort", () => URL.revokeObjectURL(this.image.src));
     this.keepPreview(signal);
@@ -84,7 +85,7 @@ export class LeasePanel {
       this.keep.checked = false;
     }
     const mine = this.isMine(), elsewhere = this.isElsewhere(), {tone, title, below} = words.leaseWords(lease, elsewhere ? "elsewhere" : mine);
-    this.node.dataset.tone = tone;
+    this.node.dataset.tone = this.more.dataset.tone = tone;
     say(this.title, `${title}.`);
     say(this.below, below);
     say(this.why.lastChild, words.quote(lease.holder === "agent" ? "" : lease.reason));
@@ -98,6 +99,7 @@ export class LeasePanel {
     show(this.options, !this.take.hidden && !elsewhere);
     this.showOptions();
     this.showFacts(mine);
+    show(this.more, [...this.more.children].some((part) => !part.hidden));
     this.tick();
   }
 
@@ -137,7 +139,7 @@ export class LeasePanel {
     const {lease} = this, end = lease?.expires_at ? words.left(lease.expires_at) : Infinity;
     const lost = lease?.holder === "human" && !lease.viewer;
     const hurry = lease?.holder !== "agent" && (lost || end < HURRY_MS) && end < Infinity;
-    say(this.since, lease ? words.since(lease.since) : "");
+    say(this.since, lease?.since ? `for ${words.since(lease.since)}` : "");
     say(this.countdown, !hurry ? "" : lost && !this.isMine() ? `Their screen is gone: ${words.length(end)} to come back.` : `${words.length(end)} left.`);
     show(this.countdown, this.countdown.textContent);
     show(this.longer, hurry && this.isMine());

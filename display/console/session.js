@@ -68,8 +68,7 @@ class SessionPage {
     main.append(
       el("div", {class: "bar"}, el("a", {href: "#", class: "back", hidden: !token.may("owner", "operator")}, "All sessions"), this.name, this.state, this.ends, tools),
       this.trouble,
-      this.leasePanel.node,
-      el("div", {class: "desk"},
+      el("div", {class: "desk"}, this.leasePanel.node, this.leasePanel.more,
         el("div", {class: "view"}, this.screen.node, el("div", {class: "under"}, this.focus, this.hint)),
         el("div", {class: "side"}, this.approvals.node, this.actions.node, this.clipboard.node, this.people.node, this.buildKeep())),
       this.asksEnd);
@@ -116,9 +115,12 @@ class SessionPage {
     show(this.resume, session.state === "paused");
     show(this.end, live);
     show(this.leasePanel.node, live);
+    if (!live) {
+      show(this.leasePanel.more, false);
+    }
     if (session.lease && session.lease.epoch !== this.lease.epoch) {
       this.refreshLease();
-    } else {
+    } else if (live) {
       this.leased(this.lease);
     }
     return live;

@@ -49,7 +49,7 @@ class Card {
     say(this.state, words.stateName(session.state));
     this.state.dataset.state = session.state;
     this.node.dataset.tone = live ? (approvals ? "wait" : tone) : "over";
-    say(this.lease, live ? [approvals ? `${words.count(approvals, "approval waits", "approvals wait")}` : title, words.since(lease.since)].filter(Boolean).join(" ") : "");
+    say(this.lease, live ? [approvals ? `${words.count(approvals, "approval waits", "approvals wait")}` : title, words.since(lease.since)].filter(Boolean).join(" · ") : "");
     say(this.why, live && lease.holder === "nobody" ? words.quote(lease.reason) : "");
     say(this.rest, [session.image, words.ending(session), session.id].filter(Boolean).join(" · "));
     say(this.note, this.noteText());

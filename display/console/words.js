@@ -34,7 +34,7 @@ export function length(ms) {
   return s < 48 * 3600 ? `${Math.round(s / 3600)} h` : `${Math.round(s / 86400)} days`;
 }
 
-export const since = (time) => (time ? `for ${length(Date.now() - Date.parse(time))}` : "");
+export const since = (time) => (time ? length(Date.now() - Date.parse(time)) : "");
 export const left = (time) => Math.max(0, Date.parse(time) - Date.now());
 export const clock = (time) => new Date(time).toLocaleTimeString([], {hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23"});
 
@@ -89,7 +89,7 @@ const CLICKS = ["", "Click", "Double click", "Triple click"];
 // Each action in words; what is not here is told by its name.
 const ACTIONS = {
   click: (a) => `${a.button && a.button !== "left" ? `${a.button[0].toUpperCase()}${a.button.slice(1)} click` : CLICKS[a.count ?? 1]}${at(a)}`,
-  move: (a) => `Move the pointer${at(a)}`,
+  move: (a) => `Move the pointer to ${a.x}, ${a.y}`,
   mouse_down: (a) => `Press the ${a.button ?? "left"} button${at(a)}`,
   mouse_up: (a) => `Release the ${a.button ?? "left"} button${at(a)}`,
   drag: (a) => (a.path ? `Drag from ${a.path[0]} to ${a.path.at(-1)}` : "Drag"),

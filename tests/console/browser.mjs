@@ -15,7 +15,7 @@ function isExpected(text, refusals) {
 }
 
 export class Visit {
-  static async start(browser, {refusals = [404], ...options} = {}) {
+  static async start(browser, {refusals = [], ...options} = {}) {
     const visit = new Visit();
     visit.faults = [];
     visit.refusals = Object.fromEntries(refusals.map((status) => [status, true]));

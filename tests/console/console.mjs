@@ -21,7 +21,7 @@ async function code(visit) {
   assert.equal(await one.page.evaluate(() => sessionStorage.length), 0);
   await one.end();
 
-  const two = await visit({refusals: [401, 404]});
+  const two = await visit({refusals: [401]});
   await two.page.goto(given.link);
   await two.page.getByRole("alert").filter({hasText: "request "}).waitFor();
   assert.equal(new URL(two.page.url()).hash, "");
@@ -47,7 +47,7 @@ const isDrawn = (image) => image.evaluate((node) => {
 });
 
 async function wall(visit) {
-  const one = await visit({refusals: [404, 409, 410, 503]}), {page} = one; // a picture of a session that ends
+  const one = await visit({refusals: [409, 410, 503]}), {page} = one; // a picture of a session that ends
   await one.enter(given.operator);
   const cards = page.locator(".card");
   await until(async () => (await cards.count()) >= given.sessions.length);
@@ -195,7 +195,7 @@ async function keyboard(visit) {
 
 // The agent asks for a login; one person logs in, another looks on from the wall and from the page.
 async function login(visit) {
-  const other = await visit({refusals: [404, 423]}), wall = await visit({refusals: [404, 423]}), one = await visit();
+  const other = await visit({refusals: [423]}), wall = await visit({refusals: [423]}), one = await visit();
   await other.open(given.viewer, given.session);
   await wall.enter(given.operator);
   await until(() => isDrawn(wall.page.locator(".card img").first()));
@@ -207,7 +207,7 @@ async function login(visit) {
   assert.equal(await text(wall.page, ".card blockquote:visible"), "Sign in as <b>anna</b> at https://shop.example/");
   await one.open(given.controller, given.session);
   await one.says("The agent asks for you to log in");
-  assert.equal(await text(one.page, ".lease .said blockquote"), "Sign in as <b>anna</b> at https://shop.example/");
+  assert.equal(await text(one.page, ".more .said blockquote"), "Sign in as <b>anna</b> at https://shop.example/");
   assert.equal(await one.page.locator(".said a").count(), 0);
   assert.ok(await one.page.getByLabel("I will log in").isChecked());
   await one.page.locator("#fate", {hasText: /ended first: .*sleep/}).waitFor();

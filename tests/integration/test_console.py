@@ -83,6 +83,10 @@ def test_the_agent_goes_on_without_a_person(visit_session):
     visit_session("decline")
 
 
+def test_approvals_are_answered(visit_session):
+    visit_session("approvals", approval={"mode": "always"})
+
+
 def test_a_guest_comes_by_a_shared_link(visit_session):
     visit_session("share")
 
