@@ -20,7 +20,7 @@ function focusWords(focus) {
   if (!focus?.known) {
     return "Keys go to: not known";
   }
-  const field = focus.password ? "a password field" : focus.terminal ? "a terminal" : focus.editable ? "a text field" : focus.role ? words.quote(focus.role) : "";
+  const field = focus.password ? "a password field" : focus.terminal ? "a terminal" : focus.editable ? "a text field" : "";
   const place = [focus.app && words.appName(focus.app), focus.origin && words.quote(focus.origin)].filter(Boolean).join(", ");
   return `Keys go to: ${[place || "a program that is not in the catalogue", field].filter(Boolean).join(" · ")}`;
 }
