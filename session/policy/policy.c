@@ -207,6 +207,17 @@ unsigned int policy_needs(const struct policy *policy, const char *action, unsig
 	return needs;
 }
 
+bool policy_heeds_passwords(const struct policy *policy)
+{
+	const json_t *rule;
+	size_t i;
+
+	json_array_foreach(policy->rules, i, rule)
+		if (json_object_get(rule, "into"))
+			return true;
+	return false;
+}
+
 /* --- reading them --- */
 
 /* Of places of which nothing is known any may be meant. */

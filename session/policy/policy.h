@@ -71,6 +71,9 @@ void policy_destroy(struct policy *policy);
 /* What must be known to judge an action of this name that does this; 0: no rule asks for anything. */
 unsigned int policy_needs(const struct policy *policy, const char *action, unsigned int does);
 
+/* Has any rule a word for password fields ("into")? */
+bool policy_heeds_passwords(const struct policy *policy);
+
 struct policy_answer policy_judge(const struct policy *policy, const struct policy_subject *subject);
 
 /* The name and the reason of a rule; of NULL "". */

@@ -14,6 +14,7 @@
 #include "session/stage/batch.h"
 #include "session/stage/keyed.h"
 #include "session/stage/observe.h"
+#include "session/stage/pieces.h"
 #include "session/stage/record.h"
 
 /* One act on its way. */
@@ -63,7 +64,7 @@ static int run_row(struct act *act, const struct batch_step *step, json_t *resul
 	if (may_move)
 		spots_stir(act->stage);
 	act->stage->acting_row = step->row;
-	rc = step->row->run(&run, &act->e);
+	rc = pieces_are_apart(act->stage, step) ? pieces_run(act->stage, step, &run, &act->e) : step->row->run(&run, &act->e);
 	act->stage->acting_row = NULL;
 	if (may_move)
 		spots_stir(act->stage);

@@ -59,14 +59,13 @@ int approvals_check_begin(const struct stage *stage, const struct call *call, co
 
 /* --- the end of a question --- */
 
-static int refuse_by_rule(struct stage *stage, const struct approvals_ask *ask, const struct judged *judged, struct err *e)
+static int refuse_by_rule(struct stage *stage, const struct call *call, const struct batch_step *step, const struct judged *judged, struct err *e)
 {
-	const struct batch_step *step = &ask->batch->steps[ask->index];
 	const char *rule = policy_rule_name(judged->answer.rule), *why = policy_rule_why(judged->answer.rule);
 
-	approval_note(stage, ask->call, "refused", json_pack("{s:s,s:s}", "rule", rule, "action", step->row->name));
+	approval_note(stage, call, "refused", json_pack("{s:s,s:s}", "rule", rule, "action", step->row->name));
 	if (judged->subject.password && json_object_get(judged->answer.rule, "into"))
-		return err_set(e, ERR_SENSITIVE, NULL, "nothing was done: %s; " HOW_ELSE, *why ? why : "a password field has the focus");
+		return err_set(e, ERR_SENSITIVE, NULL, "nothing is written there: %s; " HOW_ELSE, *why ? why : "a password field has the focus");
 	return err_set(e, ERR_DENIED, NULL, "the rule %s refuses this%s%s", rule, *why ? ": " : "", why);
 }
 
@@ -204,7 +203,7 @@ static int pass(struct stage *stage, const struct approvals_ask *ask, bool *has_
 		if (judged->answer.rule)
 			(void)snprintf(verdict->rule, sizeof(verdict->rule), "%s", policy_rule_name(judged->answer.rule));
 		if (judged->answer.verdict == POLICY_DENY)
-			return refuse_by_rule(stage, ask, judged, e);
+			return refuse_by_rule(stage, ask->call, step, judged, e);
 		if (judged->answer.verdict == POLICY_ALLOW)
 			return 0;
 		approval = find_same(stage, ask, judged);
@@ -227,6 +226,20 @@ int approvals_gate(struct stage *stage, const struct approvals_ask *ask, bool *h
 
 	*verdict = (struct approvals_verdict){.rule = ""};
 	return pass(stage, ask, has_turn, text, verdict, judged, e);
+}
+
+bool approvals_heeds_passwords(const struct stage *stage)
+{
+	return stage->approvals.policy && policy_heeds_passwords(stage->approvals.policy);
+}
+
+int approvals_check_writing(struct stage *stage, const struct batch_step *step, struct err *e)
+{
+	auto_free struct judged *judged = util_zalloc(sizeof(*judged));
+
+	if (judge_step(stage, step, true, judged, e) < 0)
+		return -1;
+	return judged->answer.verdict == POLICY_DENY ? refuse_by_rule(stage, NULL, step, judged, e) : 0;
 }
 
 /* --- telling --- */

@@ -78,6 +78,12 @@ struct approvals_verdict {
 int approvals_gate(struct stage *stage, const struct approvals_ask *ask, bool *has_turn, enum journal_text *text, struct approvals_verdict *verdict,
                    struct err *e);
 
+/* Has any rule a word for password fields? */
+bool approvals_heeds_passwords(const struct stage *stage);
+
+/* In the middle of an action that writes, of the focus that typed_look has found: ERR_SENSITIVE or ERR_DENIED when a rule refuses to write there. */
+int approvals_check_writing(struct stage *stage, const struct batch_step *step, struct err *e);
+
 /* May an act begin while a call is parked? One that only looks may. ERR_WAITING. */
 int approvals_check_begin(const struct stage *stage, const struct call *call, const struct batch *batch, struct err *e);
 
