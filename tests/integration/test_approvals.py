@@ -245,6 +245,23 @@ def test_events_have_no_content(make_session):
     assert "canary" not in repr(events)
 
 
+def test_a_take_over_withdraws(make_session):
+    session = make_session("minimal", approval=ASK_CLICKS)
+    thread, results, asked = parked(session, CLICK)
+    person(session).call("POST", f"{session.path}/lease", {"action": "take"})
+    refused = finish(thread, results)
+    assert refused.code in ("lease_lost", "lease_held")
+    assert person(session).call("GET", f"/v1/approvals/{asked['id']}")["state"] == "withdrawn"
+    with pytest.raises(Refused) as late:
+        answer(session, asked, "once")
+    assert late.value.code == "conflict"
+    person(session).call("POST", f"{session.path}/lease", {"action": "give"})
+    until(lambda: session.agent.request("POST", f"{session.path}/act", {"actions": [], "observe": True}).status == 200)
+    thread, results, asked = parked(session, CLICK)
+    answer(session, asked, "once")
+    assert finish(thread, results)["ok"]
+
+
 @pytest.mark.parametrize("how", ("pause", "cancel", "end", "leave"))
 def test_withdrawn(server, make_session, how):
     session = make_session("minimal", approval=ASK_CLICKS)

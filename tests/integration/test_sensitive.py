@@ -121,19 +121,6 @@ def test_login_page(make_session):
     assert refused(session, {"action": "type", "text": CANARY}).code == "sensitive_field"
 
 
-def test_a_caret_that_blinks_is_no_change(make_session):
-    """A yes for what is typed into a field still holds after a while in which nothing but the caret has changed."""
-    session = page(make_session, "Sign in to the shop")
-    session.do("click", **USER)
-    until(lambda: focus(session).get("role") == "entry")
-    thread, results, asked = parked(session, {"action": "type", "text": "ada"})
-    frame = asked["at"]["frame"]
-    until(lambda: session.shot() and session.agent.call("GET", session.path)["at"]["frame"] > frame + 2)
-    answer(session, asked, "once")
-    assert finish(thread, results)["ok"]
-    assert counts(session)["asked"] == 1
-
-
 def test_payment_page(make_session):
     session = page(make_session, "Checkout")
     thread, results, asked = parked(session, {"action": "click", **BUTTON})
