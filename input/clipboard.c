@@ -263,6 +263,8 @@ int clipboard_fetch(struct clipboard *clipboard, struct selection *reader, enum 
 	if (!own && (rc = selection_convert(reader, target, time, LIMIT_CLIPBOARD_BYTES, deadline_ms, &format, e)) != SELECTION_CAME)
 		return rc;
 	*data = clean(clipboard, own ? own : &format, kind, len);
+	if (format.data)
+		explicit_bzero(format.data, format.len);
 	free(format.data);
 	if (*data && kind != CLIPBOARD_PNG && *len > LIMIT_CLIPBOARD_BYTES) {
 		free(*data);
@@ -286,6 +288,8 @@ static void add_text(const struct clipboard *clipboard, struct selection_content
 		selection_add_same(content, clipboard->text[i]);
 	if (latin1 && latin1_len < len)
 		selection_add(content, XCB_ATOM_STRING, steal_ptr(&latin1), latin1_len);
+	if (latin1)
+		explicit_bzero(latin1, latin1_len);
 	free(latin1);
 }
 
