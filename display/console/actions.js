@@ -71,8 +71,9 @@ export class ActionsPanel {
   }
 
   handed(line) {
+    const why = {lose: "The person's connection was lost", come: "The person is back", run_out: "The person did not come back", extend: "The person stays longer"}[line.why];
     const who = {agent: "The agent has the controls again", human: "A person holds the controls: nothing is recorded", nobody: "The agent has stopped"}[line.holder];
-    this.mark(who ?? "The controls have changed", line.time, line.holder === "agent" ? "note" : "hole");
+    this.mark(why ?? who ?? "The controls have changed", line.time, line.holder === "agent" || why ? "note" : "hole");
   }
 
   approval(line) {

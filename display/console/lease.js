@@ -139,8 +139,9 @@ export class LeasePanel {
     const {lease} = this, end = lease?.expires_at ? words.left(lease.expires_at) : Infinity;
     const lost = lease?.holder === "human" && !lease.viewer;
     const hurry = lease?.holder !== "agent" && (lost || end < HURRY_MS) && end < Infinity;
+    const over = lease?.holder === "human" && this.session?.expires_at ? words.left(this.session.expires_at) : Infinity;
     say(this.since, lease?.since ? `for ${words.since(lease.since)}` : "");
-    say(this.countdown, !hurry ? "" : lost && !this.isMine() ? `Their screen is gone: ${words.length(end)} to come back.` : `${words.length(end)} left.`);
+    say(this.countdown, over < HURRY_MS ? `The session ends in ${words.length(over)}.` : !hurry ? "" : lost && !this.isMine() ? `Their screen is gone: ${words.length(end)} to come back.` : `${words.length(end)} left.`);
     show(this.countdown, this.countdown.textContent);
     show(this.longer, hurry && this.isMine());
   }

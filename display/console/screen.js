@@ -58,6 +58,9 @@ export class Screen {
       await seen(this.signal);
       try {
         await this.connect(() => { wait = WAIT_MS; });
+        if (this.signal.aborted) {
+          return;
+        }
         this.cover("The connection to the screen was lost. Connecting again…");
         this.events.lost(null);
       } catch (error) {

@@ -2,7 +2,7 @@
 // The page of one session: the live view, who has the controls, what waits for a yes, what the agent does. What stands beside the view comes from
 // the server; the page that is shown in the session has no say in it.
 import {ActionsPanel} from "./actions.js";
-import {call, DRIVERS, follow, get, keep, post, token} from "./api.js";
+import {call, DRIVERS, follow, get, keep, token} from "./api.js";
 import {ApprovalsPanel} from "./approvals.js";
 import {ClipboardPanel} from "./clipboard.js";
 import {$, button, el, say, seen, show, sleep} from "./dom.js";
@@ -26,7 +26,11 @@ function focusWords(focus) {
 }
 
 class SessionPage {
-  constructor(main, signal, id) {
+  constructor(main, shown, id) {
+    // Until the page is left, or the session has ended.
+    this.stop = new AbortController();
+    shown.addEventListener("abort", () => this.stop.abort());
+    const {signal} = this.stop;
     this.id = id;
     this.path = `/v1/sessions/${id}`;
     this.signal = signal;
@@ -96,7 +100,7 @@ class SessionPage {
   }
 
   async act(name) {
-    await post(`${this.path}/${name}`);
+    await call(`${this.path}/${name}`, {method: "POST"});
     await this.refreshState();
   }
 
@@ -123,7 +127,9 @@ class SessionPage {
     } else if (live) {
       this.leased(this.lease);
     }
-    return live;
+    if (session.state === "ended" || session.state === "failed") {
+      this.over();
+    }
   }
 
   async refreshLease() {
@@ -152,6 +158,8 @@ class SessionPage {
     }
     if (hadHands && !mine) {
       document.activeElement?.blur?.();
+    } else if (mine && !hadHands && document.activeElement === document.body) {
+      this.screen.focus(); // back after a loss
     }
     this.title();
   }
@@ -175,17 +183,19 @@ class SessionPage {
     while (!this.signal.aborted) {
       await seen(this.signal);
       try {
-        if (!(await this.refreshState())) {
-          this.over();
-          return;
+        await this.refreshState();
+        if (this.isDeaf) {
+          this.tell("");
         }
-        if (this.mayDrive) {
+        this.isDeaf = false;
+        if (this.mayDrive && !this.signal.aborted) {
           await this.people.refresh();
         }
       } catch (error) {
         if (this.signal.aborted) {
           return;
         }
+        this.isDeaf = true; // until an answer comes
         this.tell(error);
         if (error.status === 404 || error.status === 410) {
           this.over();
@@ -198,7 +208,7 @@ class SessionPage {
 
   over() {
     this.screen.cover(this.session ? `This session has ${this.session.state === "failed" ? "failed" : "ended"}.` : "There is no such session.");
-    this.screen.rfb?.disconnect();
+    this.stop.abort();
   }
 
   // One stream of events while somebody can see the page; it goes on where it stopped.

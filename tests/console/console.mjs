@@ -239,6 +239,48 @@ async function decline(visit) {
   await one.end();
 }
 
+// The connection is lost while a person holds: the page comes back by itself, and the person still holds.
+async function lost(visit) {
+  const one = await visit(), {page} = one;
+  await one.open(given.controller, given.session);
+  await page.getByRole("button", {name: "Take over"}).click();
+  await one.says("You have the controls");
+  const {body} = await api(given.operator, "GET", `${path}/viewers`);
+  assert.equal((await api(given.operator, "DELETE", `${path}/viewers/${body.viewers[0].viewer}`)).status, 204);
+  await page.locator(".gap", {hasText: "was lost"}).waitFor();
+  await one.seesScreen();
+  await one.says(/^You have the controls\.$/);
+  await until(() => focusIn(page, ".screen"));
+  await page.keyboard.type("echo back >typed");
+  await page.keyboard.press("Enter");
+  await page.getByRole("button", {name: "Give back"}).click();
+  await one.says("The agent has the controls");
+  await until(async () => (await agentReads("typed")) === "back\n");
+  await one.end();
+}
+
+// Pausing, going on, saving what there is, and the end.
+async function life(visit) {
+  const one = await visit({refusals: [409, 503, "cut"]}), {page} = one, bar = page.locator(".bar");
+  await one.open(given.controller, given.session);
+  await page.getByRole("button", {name: "Pause"}).click();
+  await bar.getByText("paused").waitFor();
+  await page.locator(".gap", {hasText: "Paused"}).waitFor();
+  await page.getByRole("button", {name: "Resume"}).click();
+  await bar.getByText("running").waitFor();
+  await page.locator(".gap").waitFor({state: "hidden"});
+  const [saved] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", {name: "Save journal"}).click()]);
+  assert.equal(saved.suggestedFilename(), `${given.session}.jsonl`);
+  await page.getByRole("button", {name: "End…"}).click();
+  await page.getByRole("button", {name: "Keep it"}).click();
+  assert.equal((await agent("GET", "")).body.state, "ready");
+  await page.getByRole("button", {name: "End…"}).click();
+  await page.getByRole("button", {name: "End it"}).click();
+  await page.locator(".gap", {hasText: "This session has ended"}).waitFor();
+  assert.equal(await page.getByRole("button", {name: "Take over"}).count(), 0);
+  await one.end();
+}
+
 async function approvals(visit) {
   const one = await visit(), {page} = one;
   await one.open(given.controller, given.session);
@@ -342,4 +384,4 @@ async function looks(visit) {
   }
 }
 
-await run({code, wall, hidden, drive, keyboard, login, decline, approvals, share, clipboard, looks});
+await run({code, wall, hidden, drive, keyboard, login, decline, lost, life, approvals, share, clipboard, looks});

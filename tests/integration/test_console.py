@@ -83,6 +83,14 @@ def test_the_agent_goes_on_without_a_person(visit_session):
     visit_session("decline")
 
 
+def test_a_lost_connection_comes_back(visit_session):
+    visit_session("lost")
+
+
+def test_pause_save_and_end(visit_session):
+    visit_session("life")
+
+
 def test_approvals_are_answered(visit_session):
     visit_session("approvals", approval={"mode": "always"})
 
