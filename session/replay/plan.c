@@ -140,6 +140,8 @@ static int fill_action(json_t *action, const struct plan_given *given, size_t ca
 	auto_free char *place = util_printf("%zu.%zu", call, index);
 	json_t *input = json_object_get(given->stdins, place);
 
+	if (strcmp(form_string(action, "action", ""), "request_human") == 0)
+		return err_set(e, ERR_BAD_REQUEST, NULL, "action %s asked for a person, and no journal has what that did: it cannot be replayed", place);
 	if (fill_texts(action, given, place, e) < 0)
 		return -1;
 	if (is_hidden(action, "stdin") && !input)
@@ -341,6 +343,8 @@ static int make_spec(const struct reader *reader, const struct plan_given *given
 	plan->now = plan->native;
 	if (*plan->image)
 		json_object_set_new(plan->spec, "image", json_string(plan->image));
+	/* Nobody waits for a person. */
+	(void)json_object_del(plan->spec, "lease");
 	return json_is_array(json_object_get(plan->spec, "env")) ? fill_env(plan->spec, "env", given, 0, e) : 0;
 }
 

@@ -473,6 +473,8 @@ static void test_what_cannot_be_replayed(void **state)
 	               "call 1 gave a command 7 bytes of input, and journals do not keep input: give it with --stdin 1.1=FILE");
 	assert_refused(spec, "{\"action\":\"exec\",\"argv\":[\"cat\"],\"env\":[\"A\"]}",
 	               "call 1 ran a command with \"A\" in its environment, and journals keep no values: give it with --env NAME=VALUE, or leave it out with --env NAME");
+	assert_refused(spec, "{\"action\":\"request_human\",\"reason\":\"x\"}",
+	               "action 1.1 asked for a person, and no journal has what that did: it cannot be replayed");
 	assert_refused(",\"spec\":{\"env\":[\"B\"]}", click,
 	               "the session had \"B\" in its environment, and journals keep no values: give it with --env NAME=VALUE, or leave it out with --env NAME");
 }
