@@ -25,6 +25,8 @@ static const struct reason reasons[] = {
 	{ERR_SENSITIVE, true, NULL},
 	{ERR_APPROVAL_PENDING, false, "Not done: a person is asked about this action, and has not answered yet"},
 	{ERR_WAITING, false, "Not done: another action waits for a person's answer"},
+	{ERR_MUST_OBSERVE, true, "Not done: a person has used the desktop since the last screenshot. Take a new screenshot and decide again"},
+	{ERR_LEASE_LOST, false, "The action was stopped: a person has taken over the desktop. It goes on once the person gives it back"},
 	{ERR_CONFLICT, false, "The action is not possible now: a mouse button or key is held already"},
 	{ERR_CANCELLED, false, "The action was cancelled before it was done"},
 	{ERR_PAUSED, false, "The action was stopped: the desktop is paused"},

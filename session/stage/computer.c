@@ -49,10 +49,21 @@ static json_t *with_picture(const struct computer *computer, const struct call *
 	uint64_t frame;
 
 	co_shield();
-	(void)observe_run(computer->stage, &ask, &observation, &frame, &ignored);
+	if (observe_run(computer->stage, &ask, &observation, &frame, &ignored) == 0)
+		lease_looked(computer->stage, call);
 	co_unshield();
 	json_object_set_new(seen, "observation", observation);
 	return seen;
+}
+
+/* These models take no answer without a picture, and in a hold there is none. */
+static json_t *lost(const struct call *call, int *status)
+{
+	struct err e;
+
+	(void)err_set(&e, ERR_LEASE_LOST, NULL, "a person got the controls while this was done, and it was stopped: look once they are back");
+	*status = err_info(e.code)->status;
+	return problem_create(&e, call->request_id);
 }
 
 static json_t *tell(const struct call *call, int *status, const json_t *value)
@@ -62,6 +73,8 @@ static json_t *tell(const struct call *call, int *status, const json_t *value)
 	json_auto_t *seen = lacks_picture(computer, call, *status, value) ? with_picture(computer, call, value) : NULL;
 	json_t *told = NULL;
 
+	if (*status == 200 && dialect->needs_picture && lease_is_private(computer->stage))
+		return lost(call, status);
 	if (*status == 200)
 		return dialect->answer(dialect, computer->body, &computer->place, seen ? seen : value);
 	if (dialect->refuse)

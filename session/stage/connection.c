@@ -320,7 +320,7 @@ void call_reply_json(struct call *call, int status, const json_t *headers, const
 	if (is_kept_back(call))
 		return;
 	text = text_of(call, &status, value, &len);
-	call_reply(call, status, "application/json", headers, text, len); /* telling may have taken its time */
+	call_reply(call, status, status < 400 ? "application/json" : PROBLEM_MEDIA_TYPE, headers, text, len); /* telling may have taken its time */
 }
 
 static void send_refusal(struct call *call, enum err_code code, const json_t *problem)
@@ -330,6 +330,7 @@ static void send_refusal(struct call *call, enum err_code code, const json_t *pr
 	size_t len;
 	auto_free char *text = text_of(call, &status, problem, &len);
 
+	json_decref(call->counts);
 	call->counts = json_pack("{s:s}", "refused", err_info(code)->wire);
 	if (status != 200 && strcmp(err_info(code)->fix, "later") == 0)
 		headers = json_pack("{s:s}", "Retry-After", PROBLEM_RETRY_AFTER_S);

@@ -567,3 +567,37 @@ def test_mcp_is_refused(session):
     body["params"] = {"name": "session_end", "arguments": {}}
     reply = session.agent.request("POST", "/mcp", body, headers={"Accept": "application/json"})
     assert reply.json["result"]["isError"] and "lease_held" in reply.json["result"]["content"][0]["text"]
+
+
+# --- the models of other vendors ---
+
+OPENAI = {"type": "computer_call", "call_id": "1", "actions": [{"type": "wait"}]}
+ANTHROPIC = {"type": "tool_use", "id": "1", "name": "hold_key", "toolset_name": "computer", "input": {"text": "shift", "duration": 20}}
+
+
+@pytest.mark.parametrize("body", [OPENAI, ANTHROPIC], ids=["openai", "anthropic"])
+def test_a_model_that_is_interrupted(session, body):
+    """Who takes no answer without a picture gets none; others are told in their own form."""
+    person = Person(session)
+    thread, results = in_thread(lambda: session.agent.request("POST", f"{session.path}/computer", body))
+    time.sleep(0.5)
+    assert thread.is_alive()
+    person.take()
+    thread.join(2)
+    reply = results[0]
+    if body is OPENAI:
+        assert (reply.status, reply.json["code"]) == (409, "lease_lost")
+    else:
+        assert reply.status == 200 and b"a person has taken over" in reply.body and b"base64" not in reply.body, reply.body
+    person.give()
+    # It is the model's to look now; who must have a picture has it already.
+    again = session.agent.request("POST", f"{session.path}/computer", body)
+    assert again.status == 200
+    if body is OPENAI:
+        assert b"base64" in again.body
+        assert session.agent.request("POST", f"{session.path}/computer", body).status == 200
+        session.do("move", x=2, y=2)
+    else:
+        assert b"Take a new screenshot" in again.body, again.body
+        session.agent.call("POST", f"{session.path}/computer", {**ANTHROPIC, "name": "screenshot", "input": {}})
+        session.do("move", x=2, y=2)
