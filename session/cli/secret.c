@@ -46,8 +46,9 @@ static ssize_t read_unseen(char *value)
 		return -1;
 	unseen = shown;
 	unseen.c_lflag &= ~(tcflag_t)ECHO;
-	fputs("value: ", stderr);
+	/* Asked for once nothing is shown any more; what was typed before is dropped. */
 	(void)tcsetattr(STDIN_FILENO, TCSAFLUSH, &unseen);
+	fputs("value: ", stderr);
 	n = read(STDIN_FILENO, value, VALUE_BYTES);
 	(void)tcsetattr(STDIN_FILENO, TCSAFLUSH, &shown);
 	fputc('\n', stderr);
