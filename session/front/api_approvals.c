@@ -45,15 +45,15 @@ static int read_wait(const struct request *request, int64_t *wait_ms, struct err
 	return 0;
 }
 
-/* Adds those of one session. One that ends or does not answer meanwhile has none. */
-static void add_session(const struct request *request, struct session *session, json_t *approvals, json_t *counts)
+/* Adds those of one session, which waits for one if it has none. One that ends or does not answer meanwhile has none. */
+static void add_session(const struct request *request, struct session *session, int64_t wait_ms, json_t *approvals, json_t *counts)
 {
+	json_auto_t *query = json_pack("{s:o}", "wait", json_sprintf("%lld", (long long)wait_ms)), *answer = NULL;
 	const struct stage_call call = {
-		.name = "approvals", .role = role_name(request->who.role), .token = request->who.name, .request_id = request->id};
-	json_auto_t *answer = NULL;
+		.name = "approvals", .role = role_name(request->who.role), .token = request->who.name, .request_id = request->id, .query = query};
 	struct err e;
 
-	if (stage_ask(session->stage, &call, util_now_ms() + LIMIT_STATE_MS, &answer, &e) < 0) {
+	if (stage_ask(session->stage, &call, util_now_ms() + wait_ms + LIMIT_STATE_MS, &answer, &e) < 0) {
 		log_err(LOG_DEBUG, &e, "questions of session %s", session->id);
 		return;
 	}
@@ -72,7 +72,8 @@ static json_t *find_ids(const struct request *request, const char *wanted)
 	return ids;
 }
 
-static json_t *collect(const struct request *request, const char *wanted)
+/* Of all sessions nobody waits in them. */
+static json_t *collect(const struct request *request, const char *wanted, int64_t wait_ms)
 {
 	json_auto_t *ids = find_ids(request, wanted);
 	json_t *list = json_pack("{s:[],s:[]}", "approvals", "counts");
@@ -85,7 +86,7 @@ static json_t *collect(const struct request *request, const char *wanted)
 		if (!session || !session_serves(session))
 			continue;
 		(void)session_ref(session);
-		add_session(request, session, json_object_get(list, "approvals"), json_object_get(list, "counts"));
+		add_session(request, session, wanted ? wait_ms : 0, json_object_get(list, "approvals"), json_object_get(list, "counts"));
 		session_unref(session);
 	}
 	return list;
@@ -110,7 +111,7 @@ int api_approvals(struct request *request, struct err *e)
 	if (read_wait(request, &wait_ms, e) < 0 || check_session(request, wanted, e) < 0)
 		return -1;
 	deadline_ms = util_now_ms() + wait_ms;
-	while (json_array_size(json_object_get(list = collect(request, wanted), "approvals")) == 0 && util_now_ms() < deadline_ms) {
+	while (json_array_size(json_object_get(list = collect(request, wanted, wait_ms), "approvals")) == 0 && util_now_ms() < deadline_ms) {
 		json_decref(list);
 		if (co_wait_until(MIN(util_now_ms() + LOOK_EVERY_MS, deadline_ms), e) < 0)
 			return -1;

@@ -11,6 +11,7 @@
 #include "session/base/hash.h"
 #include "session/base/limits.h"
 #include "session/base/util.h"
+#include "session/front/assets.h"
 #include "session/front/hosts.h"
 #include "session/front/spec.h"
 #include "session/policy/policy.h"
@@ -168,9 +169,42 @@ static void check_public_url(const char *url, struct faults *faults)
 		refuse(faults, "/public_url", url, "it must be http(s)://HOST, with a port or a path if there is one, and without a slash at its end");
 }
 
+static bool is_action(const json_t *actions, const char *name)
+{
+	const json_t *action;
+	size_t i;
+
+	json_array_foreach(actions, i, action)
+		if (strcmp(form_string(action, "name", ""), name) == 0)
+			return true;
+	return false;
+}
+
+/* Names of actions in a rule; patterns may be for any. */
+static void check_actions(const json_t *rule, size_t at, const json_t *actions, struct faults *faults)
+{
+	const json_t *name;
+	char path[96], shown[80];
+	size_t i;
+
+	json_array_foreach(json_object_get(rule, "actions"), i, name) {
+		const char *text = json_string_value(name);
+
+		(void)snprintf(path, sizeof(path), "/approval/rules/%zu/actions/%zu", at, i);
+		if (!text[strcspn(text, "*?")] && !is_action(actions, text))
+			(void)err_set(faults_next(faults), ERR_UNKNOWN_ACTION, path, "no action has the name %s", err_quote(shown, sizeof(shown), text, strlen(text)));
+	}
+}
+
 static void check_approval(const json_t *approval, struct faults *faults)
 {
-	json_auto_t *document = policy_document(approval);
+	const struct asset *asset = assets_find("/v1/actions");
+	json_auto_t *document = policy_document(approval), *known = json_loadb(asset->start, (size_t)(asset->end - asset->start), 0, NULL);
+	const json_t *rule;
+	size_t i;
+
+	json_array_foreach(json_object_get(approval, "rules"), i, rule)
+		check_actions(rule, i, json_object_get(known, "actions"), faults);
 
 	policy_check_rules(json_object_get(approval, "rules"), json_object_get(document, "places"), "/approval/rules", faults);
 }

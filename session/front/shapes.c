@@ -114,6 +114,7 @@ static const struct member focus_members[] = {
 	{"editable?", "boolean", "does it take text?"},
 	{"terminal?", "boolean", "is it a terminal?"},
 	{"app?", "string|null", "name in the catalogue of the app"},
+	{"origin?", "string", "of the page that it is in, as the app says: scheme, host and port"},
 };
 static const struct member app_members[] = {
 	{"app", "string", "name in the catalogue"},

@@ -52,7 +52,7 @@ int approvals_check_begin(const struct stage *stage, const struct call *call, co
 {
 	const struct call *parked = stage->approvals.parked;
 
-	if (!parked || parked == call || batch->check_only || only_looks(batch))
+	if (!parked || parked == call || (batch && (batch->check_only || only_looks(batch))))
 		return 0;
 	return err_set(e, ERR_WAITING, NULL, "the call %s of this session waits for a person's answer; until then one can only look", parked->request_id);
 }
@@ -212,6 +212,9 @@ static int pass(struct stage *stage, const struct approvals_ask *ask, bool *has_
 		verdict->for_session = is_granted(stage, step, judged);
 		if (verdict->for_session)
 			return 0;
+		/* One that only looks, where a rule asks about looks as well. */
+		if (stage->approvals.parked)
+			return approvals_check_begin(stage, ask->call, NULL, e);
 		if ((!approval || approval->state != APPROVAL_WAITING) && approval_make(stage, ask, judged, &approval, e) < 0)
 			return -1;
 		if (park(stage, ask, approval, has_turn, e) < 0)

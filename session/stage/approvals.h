@@ -84,7 +84,7 @@ bool approvals_heeds_passwords(const struct stage *stage);
 /* In the middle of an action that writes, of the focus that typed_look has found: ERR_SENSITIVE or ERR_DENIED when a rule refuses to write there. */
 int approvals_check_writing(struct stage *stage, const struct batch_step *step, struct err *e);
 
-/* May an act begin while a call is parked? One that only looks may. ERR_WAITING. */
+/* May an act begin while another call is parked? One that only looks may (`batch` NULL: none may). ERR_WAITING. */
 int approvals_check_begin(const struct stage *stage, const struct call *call, const struct batch *batch, struct err *e);
 
 /* What the rules say of each action as things are now: a list of {"verdict","rule","why"}; the caller's reference. */

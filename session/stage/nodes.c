@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "session/base/origin.h"
 #include "session/base/space.h"
 #include "session/base/util.h"
 #include "session/stage/stage.h"
@@ -209,11 +210,12 @@ json_t *nodes_focus(const struct stage *stage)
 {
 	const struct access_focus *focus = access_of(stage) ? access_focus(access_of(stage)) : NULL;
 	const char *app;
+	char origin[ORIGIN_SIZE];
 
 	if (!focus || !focus->known)
 		return json_pack("{s:b}", "known", 0);
 	app = apps_name_of(stage->apps, focus->pid);
-	return json_pack("{s:b,s:s?,s:b,s:b,s:b,s:s?}", "known", 1, "role", focus->has_node ? focus->node.role : focus->terminal ? "terminal" : NULL,
+	return json_pack("{s:b,s:s?,s:b,s:b,s:b,s:s?,s:s*}", "known", 1, "role", focus->has_node ? focus->node.role : focus->terminal ? "terminal" : NULL,
 	                 "password", access_focus_secret(focus), "editable", focus->terminal || (focus->has_node && focus->node.editable), "terminal",
-	                 focus->terminal, "app", app);
+	                 focus->terminal, "app", app, "origin", origin_of(focus->url, origin) ? origin : NULL);
 }

@@ -58,7 +58,7 @@ void nodes_tell(struct stage *stage, const struct batch *batch, const struct bat
 /* It does not take place. */
 void nodes_drop(struct stage *stage);
 
-/* The focus as GET /v1/sessions/ID tells it, without any text of the screen; the caller's reference. */
+/* The focus as GET /v1/sessions/ID tells it, without any text of the screen but the origin of its page; the caller's reference. */
 json_t *nodes_focus(const struct stage *stage);
 
 #endif

@@ -10,6 +10,8 @@ from PIL import Image
 from api import Api, Refused, in_thread
 from conftest import until
 from stream import Stream
+from test_audit import events
+from test_cli import REFUSED, Cli
 from test_journal import lines
 
 CLICK = {"action": "click", "x": 100, "y": 100}
@@ -358,3 +360,34 @@ def test_metrics(server, make_session):
     for what in ("asked", "once"):
         name = f'glovebox_approvals_total{{what="{what}"}}'
         assert after[name] == before.get(name, 0) + 1
+
+
+def test_the_command_line_and_the_audit_log(server, make_session):
+    cli = Cli(server)
+    session = make_session("minimal", approval=ASK_CLICKS)
+    thread, results, asked = parked(session, CLICK)
+    assert asked["id"] in cli.run("approvals", "ls", "--session", session.id).stdout.decode()
+    assert cli.json("approvals", "show", asked["id"])["action"] == CLICK
+    assert cli.json("approvals", "rules")["modes"]["never"] == []
+    cli.run("approvals", "deny", asked["id"], "--reason", "not now")
+    assert "not now" in finish(thread, results).problem["detail"]
+    cli.run("approvals", "allow", asked["id"], status=REFUSED)
+    thread, results, asked = parked(session, CLICK)
+    cli.run("approvals", "allow", asked["id"])
+    assert finish(thread, results)["ok"]
+    told = [entry for entry in events(server, "approval") if entry["session"] == session.id]
+    assert [(entry["subject"]["answer"], entry["role"]) for entry in told] == [("deny", "operator"), ("once", "operator")]
+    assert "not now" not in repr(told)
+
+
+def test_what_a_model_reads(make_session):
+    """In the form of its vendor; that nobody has answered yet is for the harness, which sends the call again."""
+    session = make_session("minimal", approval=ASK_CLICKS)
+    click = {"type": "tool_use", "id": "toolu_01", "name": "computer", "input": {"action": "left_click", "coordinate": [100, 100]}}
+
+    def by_a_model():
+        return session.agent.request("POST", f"{session.path}/computer?dialect=computer_20250124", click)
+    thread, results = in_thread(by_a_model)
+    answer(session, card(session), "deny", reason="ask for the other one")
+    reply = finish(thread, results)
+    assert reply.status == 200 and reply.json["is_error"] is True and "ask for the other one" in repr(reply.json)

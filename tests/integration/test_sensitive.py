@@ -4,7 +4,7 @@ import pytest
 
 from api import Api, Refused
 from conftest import until
-from page import open_page
+from page import Page, open_page
 from test_access import node
 from test_approvals import answer, cards, counts, finish, parked
 
@@ -141,3 +141,10 @@ def test_ordinary_work_asks_nobody(make_session):
     session.do("key", keys="ctrl+shift+v")
     told = counts(session)
     assert (told["asked"], told["waiting"]) == (0, 0)
+
+
+def test_the_state_tells_the_origin(make_session):
+    """Of the page that has the keys, for whoever watches."""
+    session = make_session("desktop")
+    Page(session).session.do("wait_settled")
+    until(lambda: focus(session).get("origin") == "http://127.0.0.1:8000")

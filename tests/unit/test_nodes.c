@@ -514,6 +514,8 @@ static void test_focus_of_the_state(void **state)
 	assert_focus("{\"known\":true,\"role\":\"terminal\",\"password\":true,\"editable\":true,\"terminal\":true,\"app\":null}");
 	fake.focus = (struct access_focus){.known = true};
 	assert_focus("{\"known\":true,\"role\":null,\"password\":false,\"editable\":false,\"terminal\":false,\"app\":null}");
+	(void)strcpy(fake.focus.url, "https://Shop.example:443/basket?of=me");
+	assert_focus("{\"known\":true,\"role\":null,\"password\":false,\"editable\":false,\"terminal\":false,\"app\":null,\"origin\":\"https://shop.example\"}");
 	stage.apps = NULL;
 	assert_focus("{\"known\":false}");
 }
