@@ -144,7 +144,12 @@ async function drive(visit) {
   await one.says("You have the controls");
   assert.equal((await agent("GET", "/screenshot")).status, 423);
   assert.ok(await focusIn(page, ".screen"));
-  await page.keyboard.type("echo From the console, by a person >typed");
+  await page.keyboard.type("echo From the console, ");
+  // Out and in again: what was down then is not down any more.
+  await wayOut(page);
+  assert.ok(await focusIn(page, "#give"));
+  await page.locator(".screen canvas").click({position: {x: 300, y: 200}});
+  await page.keyboard.type("by a person >typed");
   await page.keyboard.press("Enter");
   await until(() => isDrawn(page.locator(".preview img")));
   await wayOut(page);
