@@ -68,7 +68,7 @@ export class ApprovalsPanel {
     entry.node = el("li", {tabindex: 0, class: "ask", "aria-label": `Question: ${words.actionWords(action)}`},
       picture,
       el("p", {class: "what"}, words.actionWords(action), card.app ? ` in ${words.appName(card.app)}` : ""),
-      el("p", {}, words.quote(card.why)),
+      el("p", {class: "why"}, words.quote(card.why)),
       card.unclear ? el("p", {class: "quiet"}, "The command could not be read to its end.") : null,
       this.place(card),
       el("div", {class: "buttons"}, once, always), el("div", {class: "no"}, reason, deny),

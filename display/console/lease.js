@@ -76,15 +76,17 @@ export class LeasePanel {
     return this.lease?.holder === "human" && this.lease.mine && !this.isMine();
   }
 
-  update(lease, session) {
+  // asks: how many questions wait for an answer.
+  update(lease, session, asks = this.asks) {
     const isNew = lease.epoch !== this.lease?.epoch || lease.holder !== this.lease?.holder;
     this.lease = lease;
     this.session = session ?? this.session;
+    this.asks = asks;
     if (isNew && lease.holder !== "human") {
       this.secret.checked = lease.holder === "nobody" && lease.kind === "login";
       this.keep.checked = false;
     }
-    const mine = this.isMine(), elsewhere = this.isElsewhere(), {tone, title, below} = words.leaseWords(lease, elsewhere ? "elsewhere" : mine);
+    const mine = this.isMine(), elsewhere = this.isElsewhere(), {tone, title, below} = words.leaseWords(lease, elsewhere ? "elsewhere" : mine, asks > 0);
     this.node.dataset.tone = this.more.dataset.tone = tone;
     say(this.title, `${title}.`);
     say(this.below, below);

@@ -147,7 +147,7 @@ class SessionPage {
 
   leased(lease) {
     this.lease = lease;
-    this.leasePanel.update(lease, this.session);
+    this.leasePanel.update(lease, this.session, this.approvals.waiting);
     const mine = this.leasePanel.isMine(), login = lease.holder === "human" && lease.kind === "login" && !lease.shared;
     const hadHands = this.screen.handsOn;
     this.screen.hands(mine);
@@ -174,7 +174,9 @@ class SessionPage {
       return;
     }
     await this.approvals.refresh().catch((error) => { if (error.status !== 404) this.tell(error); });
-    this.title();
+    if (this.session && !this.signal.aborted) {
+      this.leased(this.lease);
+    }
   }
 
   // --- for as long as the page is there

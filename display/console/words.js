@@ -62,7 +62,11 @@ export function waits(lease) {
 }
 
 // The lease as one sentence, its colour, and what to say below. `mine`: this page holds; "elsewhere": another window of the same person does.
-export function leaseWords(lease, mine) {
+// `asks`: the agent waits for answers to questions.
+export function leaseWords(lease, mine, asks = false) {
+  if (lease.holder === "agent" && asks) {
+    return {tone: "wait", title: "The agent waits for your answer", below: "It asks beside the screen whether it may go on."};
+  }
   if (lease.holder === "agent") {
     return {tone: "agent", title: "The agent has the controls",
       below: lease.must_observe ? "It must look at the screen before it acts again." : "It works by itself. You can look on, and step in at any time."};

@@ -293,6 +293,8 @@ async function approvals(visit) {
   const card = page.locator(".ask");
   await card.getByText("Click at 300, 300").waitFor();
   await until(() => isDrawn(card.locator("img")));
+  await one.says("The agent waits for your answer");
+  assert.match(await page.title(), /^\(!\) /);
   // A key beside the buttons answers nothing: y only goes to Once.
   await card.focus();
   await page.keyboard.press("y");
