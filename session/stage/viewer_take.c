@@ -15,6 +15,7 @@
 #include "session/stage/viewer.h"
 
 #define RESIZE_MS 1000 /* for the apps to follow; what comes next waits for that */
+#define AT_ONCE 32     /* things that are taken before others have a turn */
 
 static bool may_input(const struct viewer *viewer)
 {
@@ -149,8 +150,12 @@ void viewer_take(void *arg)
 	struct viewer *viewer = arg;
 	int rc = 0;
 
-	while (rc == 0 && !viewer->gone)
+	for (unsigned int n = 1; rc == 0 && !viewer->gone; n++) {
 		rc = viewer->is_ready ? take_next(viewer) : wait_asked(viewer);
+		/* A view can say more than anybody could take. */
+		if (rc == 0 && n % AT_ONCE == 0)
+			rc = co_wait_until(util_now_ms(), NULL);
+	}
 	drop_cut(viewer);
 	viewer_leave(viewer);
 	viewer_done(viewer);

@@ -153,10 +153,15 @@ static void on_socket(void *arg, uint32_t events)
 		viewer_leave(viewer);
 		return;
 	}
-	if ((events & over) && !viewer->closing)
+	if (events & over) {
+		/* Nothing more comes, but what was sent before. */
+		loop_remove(viewer->socket);
+		viewer->socket = NULL;
 		viewer->closing = loop_at(viewer->stage->loop, util_now_ms() + LAST_WORDS_MS, on_closing, viewer);
-	/* Watched again when it has been read, for its end meanwhile; of which one word is enough. */
-	loop_modify(viewer->socket, viewer->closing ? 0 : EPOLLRDHUP);
+	} else {
+		/* Until that has been read its end alone is news. */
+		loop_modify(viewer->socket, EPOLLRDHUP);
+	}
 	viewer->is_ready = true;
 	co_signal(&viewer->asked);
 }

@@ -5,6 +5,8 @@ import os
 import pathlib
 import re
 import signal
+import struct
+import threading
 import time
 
 import pytest
@@ -16,6 +18,7 @@ from conftest import until
 from jail import processes
 from rfb import ALT, CLIPBOARD, COPY, CTRL, CURSOR, DESKTOP_SIZE, EXT_SIZE, LAST_RECT, QUALITY_6, RAW, SHIFT, TIGHT, ZRLE, Closed
 from terminal import RawTerminal
+from test_front_kills import answers, front_pid, new_front
 from test_lease import Person
 
 TEXT = "naïve 日本 🙂 \"$((40+2))\" `x` \\ é€ {[|]}~@"
@@ -340,6 +343,55 @@ def test_four_that_do_not_read(shared):
         for viewer in stuck:
             viewer.close()
     until(lambda: not views(shared), within_s=RELEASE_S)
+
+
+def test_one_that_says_too_much(shared):
+    """What nobody has the controls for is thrown away, and others are served meanwhile."""
+    flood = struct.pack(">BBHH", 5, 0, 1, 1) * 20_000
+    with rfb.watch(shared) as viewer:
+        viewer.whole()
+        done = threading.Event()
+
+        def say():
+            with contextlib.suppress(OSError):
+                while not done.is_set():
+                    viewer.send(flood)
+        thread = threading.Thread(target=say)
+        thread.start()
+        try:
+            began = time.monotonic()
+            for _ in range(20):
+                shared.do("cursor_position")
+            assert time.monotonic() - began < 5
+        finally:
+            done.set()
+            thread.join()
+
+
+def test_a_front_that_dies(server, make_session):
+    """Its viewers' connections end with it, and their views; by the new one they come back."""
+    session = make_session("minimal")
+    with rfb.watch(session) as viewer:
+        viewer.whole()
+        pid = front_pid(server)
+        os.kill(pid, signal.SIGKILL)
+        until(lambda: not views(session), within_s=RELEASE_S)
+        new_front(server, pid)
+    until(lambda: answers(server))
+    with rfb.watch(session) as viewer:
+        viewer.whole()
+
+
+def test_no_view_outlives_the_server(make_server):
+    server = make_server()
+    session = server.api.new(image="minimal")
+    viewer = rfb.watch(session)
+    viewer.whole()
+    pids = views(session)
+    server.kill(signal.SIGKILL)
+    server.assert_nothing_runs(within_s=RELEASE_S)
+    viewer.close()
+    assert pids
 
 
 def test_at_most_sixteen(make_session):
