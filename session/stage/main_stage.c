@@ -3,13 +3,11 @@
  * glovebox-stage: serves one session's display, input and apps to the front. Started by the warden, which hands it everything; it ends
  * when the warden does.
  */
-#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 
 #include "sandbox/confine/confine.h"
-#include "session/base/ipc.h"
 #include "session/base/limits.h"
 #include "session/base/log.h"
 #include "session/base/util.h"
@@ -20,22 +18,12 @@ struct program {
 	struct stage *stage;
 };
 
-/* Views of those who watch come on the channel from here on, and its end; what else comes all the same is closed. */
 static void on_warden(void *arg, uint32_t events)
 {
 	struct program *program = arg;
-	struct stage_label label;
-	size_t n_fds = 0;
-	int fds[N_VIEWER_ENDS];
-	ssize_t n = ipc_recv(CHILD_WARDEN, &label, sizeof(label), fds, ARRAY_LEN(fds), &n_fds, NULL);
 
 	(void)events;
-	if (n == (ssize_t)sizeof(label) && label.kind == STAGE_VIEWER && n_fds == N_VIEWER_ENDS)
-		viewers_add(program->stage, &label, fds);
-	else
-		for (size_t i = 0; n > 0 && i < n_fds; i++)
-			util_close_fd(&fds[i]);
-	if (n > 0 || (n < 0 && (errno == EAGAIN || errno == EMSGSIZE)))
+	if (viewers_receive(program->stage, CHILD_WARDEN))
 		return;
 	stage_end(program->stage, "the server ended");
 	loop_stop(program->loop);

@@ -2,11 +2,13 @@
 /* Viewers coming and going. */
 #include "session/stage/viewers.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "session/base/ipc.h"
 #include "session/base/log.h"
 #include "session/base/util.h"
 #include "session/stage/lease.h"
@@ -211,7 +213,7 @@ static void begin(struct viewer *viewer)
 		lease_viewer_here(stage, viewer->number, viewer->token);
 }
 
-void viewers_add(struct stage *stage, const struct stage_label *label, int fds[N_VIEWER_ENDS])
+static void add(struct stage *stage, const struct stage_label *label, int fds[N_VIEWER_ENDS])
 {
 	struct viewer *viewer = find(stage, label->viewer);
 	struct err e;
@@ -233,6 +235,21 @@ void viewers_add(struct stage *stage, const struct stage_label *label, int fds[N
 		return;
 	}
 	begin(viewer);
+}
+
+bool viewers_receive(struct stage *stage, int warden_fd)
+{
+	struct stage_label label;
+	size_t n_fds = 0;
+	int fds[N_VIEWER_ENDS];
+	ssize_t n = ipc_recv(warden_fd, &label, sizeof(label), fds, ARRAY_LEN(fds), &n_fds, NULL);
+
+	if (n == (ssize_t)sizeof(label) && label.kind == STAGE_VIEWER && n_fds == N_VIEWER_ENDS)
+		add(stage, &label, fds);
+	else
+		for (size_t i = 0; n > 0 && i < n_fds; i++)
+			util_close_fd(&fds[i]);
+	return n > 0 || (n < 0 && (errno == EAGAIN || errno == EMSGSIZE));
 }
 
 void viewers_end(struct stage *stage)

@@ -8,6 +8,7 @@
 #ifndef STAGE_VIEWERS_H
 #define STAGE_VIEWERS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,8 +27,9 @@ struct viewers {
 	struct co *watcher, *copies; /* of the lease and of what is copied, once somebody has come */
 };
 
-/* The warden's label and its descriptors (enum viewer_end), which are taken. A number that nobody was given, or that has come before, is left to end. */
-void viewers_add(struct stage *stage, const struct stage_label *label, int fds[N_VIEWER_ENDS]);
+/* Takes one record of the warden's channel, of which the views of those who watch come after START; what else comes all the same is closed. A number
+ * that nobody was given, or that has come before, is left to end. False: the channel has ended. */
+bool viewers_receive(struct stage *stage, int warden_fd);
 
 /* The viewer of this token that has controls: `wanted`, or with 0 the one that came last; 0: there is none. */
 uint32_t viewers_of(const struct stage *stage, const char *token, uint32_t wanted);

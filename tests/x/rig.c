@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -31,16 +32,31 @@ static json_t *hello(void *arg)
 	return stage_hello(arg);
 }
 
+struct process {
+	struct stage *stage;
+	int warden_fd;
+};
+
+static void on_warden(void *arg, uint32_t events)
+{
+	struct process *process = arg;
+
+	(void)events;
+	(void)viewers_receive(process->stage, process->warden_fd);
+}
+
 /* The stage's process: as main_stage.c, without the confinement. */
-static void stage_process(int listen_fd, struct ends *ends)
+static void stage_process(int listen_fd, int warden_fd, struct ends *ends)
 {
 	struct loop *loop = loop_create(NULL);
 	struct stage *stage = stage_create(loop, ends);
+	struct process process = {stage, warden_fd};
 	const struct connections_ops ops = {.hello = hello, .call = calls_take, .check_answer = calls_check_answer, .arg = stage};
 
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	log_init("stage", NULL);
 	stage->connections = connections_create(loop, listen_fd, &ops);
+	(void)loop_add(loop, warden_fd, EPOLLIN, on_warden, &process);
 	loop_run(loop);
 	_exit(stage->exit_status);
 }
@@ -49,7 +65,7 @@ static void start_stage(struct rig *rig, int init_fd, off_t journal_bytes, off_t
 {
 	struct ends ends = {.session = "sabcdefghijklmno", .maximum = {RIG_WIDTH, RIG_HEIGHT}, .apps_pid = getpid(), .init_fd = init_fd,
 	                    .freeze_fd = -1, .frozen_fd = -1, .agent_freeze_fd = -1, .agent_kill_fd = -1, .agent_events_fd = -1};
-	int listen_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	int listen_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), warden[2];
 
 	(void)snprintf(rig->folder, sizeof(rig->folder), "/tmp/stage-test-XXXXXX");
 	assert_non_null(mkdtemp(rig->folder));
@@ -69,11 +85,15 @@ static void start_stage(struct rig *rig, int init_fd, off_t journal_bytes, off_t
 	assert_int_equal(lseek(rig->pictures_fd, 0, SEEK_END), pictures_bytes);
 	ends.pictures_fd = dup(rig->pictures_fd);
 	ends.proc_fd = open("/proc", O_RDONLY | O_DIRECTORY);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, warden), 0);
+	rig->warden_fd = warden[0];
 	rig->stage = fork();
 	if (rig->stage == 0) {
 		(void)close(rig->init_fd);
-		stage_process(listen_fd, &ends);
+		(void)close(rig->warden_fd);
+		stage_process(listen_fd, warden[1], &ends);
 	}
+	(void)close(warden[1]);
 	(void)close(listen_fd);
 	ends_close(&ends);
 }
@@ -121,6 +141,7 @@ int rig_tear_down(void **state)
 	}
 	xcb_disconnect(rig->x);
 	xserver_stop(&rig->server);
+	(void)close(rig->warden_fd);
 	(void)close(rig->journal_fd);
 	(void)close(rig->session_fd);
 	(void)close(rig->pictures_fd);

@@ -26,6 +26,7 @@ struct rig {
 	struct xserver server;
 	pid_t stage;
 	int journal_fd, session_fd, pictures_fd, init_fd; /* init_fd: what pid 1 of the app jail has; -1 once it is closed */
+	int warden_fd; /* SOCK_SEQPACKET: what the warden has */
 	struct sockaddr_un address;
 	char folder[32];
 	xcb_connection_t *x; /* another client of the display */
