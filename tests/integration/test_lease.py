@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Who holds the controls: what an agent gets while a person does (V01), what becomes of what ran (V02), and how it ends (V16)."""
+import json
 import os
 import signal
+import subprocess
 import time
 
 import pytest
 
 from api import Api, Refused, in_thread
-from conftest import until
+from conftest import BUILD, until
 from jail import processes
 from stream import Stream
 from terminal import RawTerminal
@@ -601,3 +603,29 @@ def test_a_model_that_is_interrupted(session, body):
         assert b"Take a new screenshot" in again.body, again.body
         session.agent.call("POST", f"{session.path}/computer", {**ANTHROPIC, "name": "screenshot", "input": {}})
         session.do("move", x=2, y=2)
+
+
+# --- the command line ---
+
+def test_glovebox_lease(server, session, tmp_path):
+    token = tmp_path / "token"
+    token.write_text(session.tokens["controller"])
+
+    def glovebox(*words, status=0):
+        done = subprocess.run([BUILD / "glovebox", "--server", server.url, "--token-file", token, "lease", session.id, *words], capture_output=True, text=True)
+        assert done.returncode == status, done
+        return done.stdout, done.stderr
+
+    assert json.loads(glovebox("--json")[0])["holder"] == "agent"
+    assert "captcha" in glovebox("take", "--kind", "captcha")[0]
+    thread, results = in_thread(lambda: glovebox("wait", "--json"))
+    assert "none of take, give" in glovebox("steal", status=2)[1]
+    while thread.is_alive():  # it may not wait yet when they are given back first
+        glovebox("give", "--note", "all done")
+        thread.join(1)
+        if thread.is_alive():
+            glovebox("take")
+    lease = json.loads(results[0][0])
+    assert lease["epoch"] > 2 and json.loads(glovebox("--json")[0])["note"] == "all done"
+    glovebox("wait", "--timeout", "1", status=1)
+    assert "conflict" in glovebox("give", status=1)[1]
