@@ -63,9 +63,11 @@ static int run_row(struct act *act, const struct batch_step *step, json_t *resul
 
 	if (may_move)
 		spots_stir(act->stage);
+	act->stage->acting = act->call;
 	act->stage->acting_row = step->row;
 	rc = pieces_are_apart(act->stage, step) ? pieces_run(act->stage, step, &run, &act->e) : step->row->run(&run, &act->e);
 	act->stage->acting_row = NULL;
+	act->stage->acting = NULL;
 	if (may_move)
 		spots_stir(act->stage);
 	if (!(step->row->flags & ACTION_WAITS))
@@ -467,9 +469,7 @@ static void act_in_turn(struct act *act)
 			nodes_drop(act->stage);
 		refuse(act);
 	} else {
-		act->stage->acting = act->call;
 		act_run(act);
-		act->stage->acting = NULL;
 	}
 	if (act->has_turn)
 		turns_pass(&act->stage->turns);

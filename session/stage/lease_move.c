@@ -128,7 +128,7 @@ static bool ends_jail(const struct lease *lease)
 static void stop_running(struct stage *stage, const struct lease_by *by)
 {
 	enum action_lease row = stage->acting_row ? stage->acting_row->lease : ACTION_ACTS;
-	bool asks = row == ACTION_ASKS || (by->call && stage->acting == by->call), stands = row == ACTION_STANDS;
+	bool asks = row == ACTION_ASKS || (by->call && by->call->co == stage->turns.running), stands = row == ACTION_STANDS;
 
 	if (!asks && (!stands || ends_jail(&stage->lease)))
 		(void)act_cancel(stage);

@@ -75,8 +75,8 @@ struct stage {
 	size_t n_sets;
 	struct rows_home own;    /* of the stage's own rows */
 	struct turns turns;
-	struct call *acting;     /* the act that has the turn and has begun, or NULL */
-	const struct action_row *acting_row; /* its action that runs now, or NULL */
+	struct call *acting;     /* the call whose action runs now, or NULL */
+	const struct action_row *acting_row; /* that action */
 	struct watch watch;      /* of the front: what it is told has changed */
 	struct lease lease;      /* who holds the controls; `epoch` is its number */
 	int64_t acted_ms;        /* when the screen last had something to answer: the end of an action, the start */

@@ -13,6 +13,7 @@ from conftest import BUILD, until
 from jail import processes
 from stream import Stream
 from terminal import RawTerminal
+from test_approvals import ASK_CLICKS, CLICK, answer, finish, parked
 from test_front_kills import answers, front_pid, new_front
 from test_journal import lines
 from test_recording import data
@@ -629,3 +630,23 @@ def test_glovebox_lease(server, session, tmp_path):
     assert lease["epoch"] > 2 and json.loads(glovebox("--json")[0])["note"] == "all done"
     glovebox("wait", "--timeout", "1", status=1)
     assert "conflict" in glovebox("give", status=1)[1]
+
+
+# --- with questions ---
+
+def test_a_person_is_asked_for_after_a_question(make_session):
+    """While the call was parked another one had the turn: that one has not asked."""
+    session = make_session("minimal", approval=ASK_CLICKS)
+    thread, results, question = parked(session, CLICK, {"action": "request_human", "reason": "x"})
+    look(session)
+    answer(session, question, "once")
+    result = finish(thread, results)["results"][1]
+    assert result["ok"] and Person(session).lease()["requested_by"]
+
+
+def test_a_question_is_withdrawn_by_a_take(make_session):
+    session = make_session("minimal", approval=ASK_CLICKS)
+    thread, results, _ = parked(session, CLICK)
+    Person(session).take()
+    outcome = finish(thread, results)
+    assert isinstance(outcome, Refused) and outcome.code in ("lease_held", "lease_lost"), outcome
