@@ -212,8 +212,8 @@ def test_set_text_of_a_page(make_session, browser):
 @pytest.fixture
 def show_fields(make_session):
     """Shows two fields of a toolkit, the second of which hides what is typed and has the focus: (session, the fields as its tree tells them)."""
-    def show(image, app, kind):
-        session = make_session(image, env={"LD_PRELOAD": "/home/user/fields.so", "FIELDS": kind})
+    def show(image, app, kind, mode="never"):
+        session = make_session(image, env={"LD_PRELOAD": "/home/user/fields.so", "FIELDS": kind}, approval={"mode": mode})
         library = base64.b64encode(gzip.compress((BUILD / "fixtures/fields.so").read_bytes())).decode()
         session.run("sh", "-c", "base64 -d | gunzip >/home/user/fields.so", stdin=library)
         session.do("launch", app=app)

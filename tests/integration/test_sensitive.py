@@ -5,7 +5,7 @@ import pytest
 from api import Api, Refused
 from conftest import until
 from page import Page, open_page
-from test_access import node
+from test_access import click, node, show_fields  # noqa: F401: a fixture
 from test_approvals import answer, cards, counts, finish, parked
 
 CANARY = "hush-canary-9"
@@ -89,6 +89,16 @@ def test_setting_a_password_field(make_session):
     reply = session.try_act({"action": "set_node", "node": field["id"], "value": CANARY})
     error = reply["results"][0]["error"]
     assert (error["code"], error["fix"]) == ("sensitive_field", "human") and "password field" in error["detail"]
+
+
+@pytest.mark.parametrize("image, app, kind", [("minimal", "editor", "3"), ("toolkits", "gtk4", "4p"), ("toolkits", "qt", "qt")])
+def test_password_field_of_a_toolkit(show_fields, image, app, kind):  # noqa: F811
+    session, (plain, _) = show_fields(image, app, kind, "sensitive")
+    until(lambda: focus(session).get("password"))
+    assert refused(session, {"action": "type", "text": CANARY}).code == "sensitive_field"
+    click(session, plain)
+    until(lambda: not focus(session).get("password"))
+    session.do("type", text="ada")
 
 
 def test_question_of_a_terminal(make_session):
