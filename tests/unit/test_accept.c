@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* links: session/front session/policy session/mcp session/journal */
+/* links: glovebox-front */
 /* Accept, as clients send it; and a body that is still being made. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* links: session/stage session/policy session/dialects session/mcp session/journal display input apps */
+/* links: glovebox-stage */
 /* Readers of events over a real connection: heartbeats, an end, one that does not read. */
 #include <errno.h>
 #include <setjmp.h>

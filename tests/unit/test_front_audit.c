@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* links: session/front session/policy session/mcp session/journal */
+/* links: glovebox-front */
 /* The audit log: its chain over restarts, torn lines, rotation, full disks, floods. */
 #include <fcntl.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* links: session/front session/policy session/mcp session/journal */
+/* links: glovebox-front */
 /* The operator's configuration: what it may say, what it is refused for, and the quotas of its keys. */
 #include <setjmp.h>
 #include <stdarg.h>

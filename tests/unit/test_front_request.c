@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* links: session/front session/policy session/mcp session/journal */
+/* links: glovebox-front */
 /* Request targets, header fields, Host and Origin: what has two readings is refused. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* links: session/front session/policy session/mcp session/journal */
+/* links: glovebox-front */
 /* The link to a stage, from the front's side: good stages, dying ones, and those that break the form. */
 #include <pthread.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* links: session/front session/policy session/mcp session/journal */
+/* links: glovebox-front */
 /* Tokens, the one-use code, and what of them outlives the front. */
 #include <fcntl.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* links: session/front session/policy session/mcp session/journal */
+/* links: glovebox-front */
 /* Asking the warden what sessions use: many callers, seldom asked, never too soon. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* links: session/front session/policy session/mcp session/journal */
+/* links: glovebox-front */
 /* The OpenAPI document: each route has all of its parts, each reference leads somewhere, and a wrong row makes no document. */
 #include <setjmp.h>
 #include <stdarg.h>

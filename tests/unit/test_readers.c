@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* links: session/stage session/policy session/dialects session/mcp session/journal display input apps */
+/* links: glovebox-stage */
 /* What readers of streams hold together, and who waits for it. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* links: session/stage session/policy session/dialects session/mcp session/journal display input apps */
+/* links: glovebox-stage */
 /* Records of keys: what is the same call, what is kept, and for how long. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* links: session/front session/policy session/mcp session/journal */
+/* links: glovebox-front */
 /* Every route with every role, against the table of roles written out here a second time. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* links: session/front session/policy session/mcp session/journal */
+/* links: glovebox-front */
 /* The session spec: its defaults, its faults, and what this version does not give. */
 #include <setjmp.h>
 #include <stdarg.h>

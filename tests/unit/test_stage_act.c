@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* links: session/stage session/policy session/dialects session/mcp session/journal display input apps */
+/* links: glovebox-stage */
 /* The act object: everything is checked before anything happens, and coordinates are mapped. */
 #include <malloc.h>
 #include <setjmp.h>

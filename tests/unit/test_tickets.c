@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* links: session/front session/policy session/mcp session/journal */
+/* links: glovebox-front */
 /* Tickets: one use, bounded, and read as people type them. */
 #include <setjmp.h>
 #include <stdarg.h>

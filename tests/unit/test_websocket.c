@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* links: session/front session/mcp session/journal */
+/* links: glovebox-front */
 /* WebSockets: what is handed on and sent, what ends one with which code, what one costs, and who is given up. */
 #include <setjmp.h>
 #include <stdarg.h>

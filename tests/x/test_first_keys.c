@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* links: session/stage session/policy session/dialects session/mcp session/journal display input apps */
+/* links: glovebox-stage */
 /* The first keys to a window that is on the screen before it takes any. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* links: session/stage session/policy session/dialects session/mcp session/journal display input apps */
+/* links: glovebox-stage */
 /* An act and the picture after it, with an app that answers a click soon, late, for ever or never; and a stage that has nothing to do. */
 #include <poll.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* links: session/stage session/policy session/dialects session/mcp session/journal display input apps */
+/* links: glovebox-stage */
 /* A stage's life, its calls and roles, broken frames, pictures and acts. */
 #include <poll.h>
 #include <setjmp.h>

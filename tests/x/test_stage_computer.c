@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* links: session/stage session/policy session/dialects session/mcp session/journal display input apps */
+/* links: glovebox-stage */
 /* Calls in a dialect, at a stage: where its list is cut, what is done of it, what comes back. */
 #include <setjmp.h>
 #include <stdarg.h>

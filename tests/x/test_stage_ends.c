@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* links: session/stage session/policy session/dialects session/mcp session/journal display input apps */
+/* links: glovebox-stage */
 /* What a stage bears: large answers, lazy readers, a long life, a display or an app jail that dies. */
 #include <fcntl.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* links: session/stage session/policy session/dialects session/mcp session/journal display input apps */
+/* links: glovebox-stage */
 /* Acts on pictures that are not true any more, what an observation says has changed, waiting for quiet, needless actions. */
 #include <setjmp.h>
 #include <stdarg.h>

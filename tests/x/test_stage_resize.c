@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* links: session/stage session/policy session/dialects session/mcp session/journal display input apps */
+/* links: glovebox-stage */
 /* Another size of the display, seen from the front: which are taken, what coordinates mean then, pictures of the old size, programs that take the size. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* links: session/stage session/policy session/dialects session/mcp session/journal display input apps sandbox/confine */
+/* links: glovebox-stage */
 /* The stream of a stage, seen from the front: what is sent when, to one that takes it and to one that does not. */
 #include <poll.h>
 #include <setjmp.h>
