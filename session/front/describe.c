@@ -46,7 +46,7 @@ static json_t *isolation_report(uint32_t bits)
 
 static json_t *links(const struct session *session)
 {
-	static const char *const parts[] = {"act", "computer", "cancel", "screenshot", "thumbnail", "events", "stream", "lease", "journal", "recording", "pause", "resume", "tokens", "tickets"};
+	static const char *const parts[] = {"act", "computer", "cancel", "screenshot", "thumbnail", "events", "stream", "lease", "rfb", "viewers", "shares", "journal", "recording", "pause", "resume", "tokens", "tickets"};
 	json_t *out = json_pack("{s:o}", "self", json_sprintf("/v1/sessions/%s", session->id));
 
 	for (size_t i = 0; i < ARRAY_LEN(parts); i++)
