@@ -118,6 +118,7 @@ REFUSED = {
     "too_large": lambda server, session: send(server.api, "POST", "/v1/sessions", " " * (1024 * 1024 + 1)),
     "unsupported_media_type": lambda server, session: raw(server.api, post(server.api, "/v1/sessions", "{}", content_type="text/plain")),
     "misdirected": lambda server, session: raw(server.api, head(server.api, host="example.com")),
+    "upgrade_required": lambda server, session: raw(server.api, head(server.api, target=f"{session.path}/rfb")),
     "unsupported": lambda server, session: send(server.api, "POST", "/v1/sessions", {"display": {"gl": True}}),
     "key_reused": lambda server, session: reused(session),
     "tier_unavailable": lambda server, session: send(server.api, "POST", "/v1/sessions", {"isolation": "vm"}),
