@@ -191,9 +191,17 @@ def assert_not_in_memory(server, needle, but=()):
 def test_no_memory_keeps_it(server, stored, size):
     """After the call it is in no memory of the server, not where libmicrohttpd read it to and not in what was freed."""
     value = (random.token_hex(2048))[:size].encode()
-    stored(value=value)
+    name = stored(value=b"before")
+    # The connection stays: what libmicrohttpd has read is not given back with it.
+    connection = server.api.connect(30)
+    connection.request("PUT", f"/v1/secrets/{name}", value, {"Authorization": f"Bearer {server.api.token}", "Content-Type": "application/octet-stream"})
+    assert connection.getresponse().read() and (server.state / "secrets" / name).read_bytes() == value
     assert_not_in_memory(server, value[:24])
     assert_not_in_memory(server, value[-24:])
+    connection.close()
+    # The search finds what is there: the name, which the front keeps.
+    front = next(pid for pid, program in processes(server.process.pid).items() if program == "glovebox-front")
+    assert any(name.encode() in piece for piece in memory_of(front))
 
 
 def test_what_is_refused_is_wiped_as_well(server):
@@ -433,6 +441,7 @@ def test_masked_in_what_is_said(server, make_session, stored, canary):
         told = session.exec("sh", "-c", f"exec 2>&1; {command}", stdin=canary)["stdout"]
         assert "[masked]" in told and canary[:12] not in told, (form, told)
     assert session.exec("sh", "-c", "cat >&2", stdin=canary)["stderr"] == "[masked]"
+    session.exec("true", canary)
     session.do("clipboard_set", text=f"<{canary}>")
     assert session.do("clipboard_get")["text"] == "<[masked]>"
     # For whoever made the session, too: nobody reads it back.
@@ -443,8 +452,8 @@ def test_masked_in_what_is_said(server, make_session, stored, canary):
     lines = [json.loads(line) for line in server.api.request("GET", f"{session.path}/journal").body.decode().splitlines()]
     found = [(line["rule"], line["secret"], line["hits"], line["done"]) for line in lines if line["event"] == "result_check"]
     assert ("secret", name, 1, "masked") in found and ("secret", name, 5, "withheld") in found, found
-    assert canary not in json.dumps(lines)
-    assert stdin
+    assert ("intent", {"action": "exec", "argv": ["true", "[masked]"]}) in [(line["event"], line.get("action")) for line in lines], lines
+    assert canary not in json.dumps(lines) and canary[:20] not in json.dumps(lines)
 
 
 PEM = "-----BEGIN PRIVATE KEY-----\nMIIB\n-----END PRIVATE KEY-----\n"
