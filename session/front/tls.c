@@ -230,6 +230,9 @@ static enum step flush_in(struct tls_stream *stream)
 		stream->in_start += (size_t)n;
 		stream->in_len -= (size_t)n;
 	}
+	/* It may have been a secret. */
+	if (stream->in)
+		explicit_bzero(stream->in, stream->in_start);
 	free(stream->in);
 	stream->in = NULL;
 	if (stream->in_ended && !stream->in_shut) {
@@ -242,8 +245,11 @@ static enum step flush_in(struct tls_stream *stream)
 static enum step read_record(struct tls_stream *stream)
 {
 	char data[RECORD_BYTES];
-	ssize_t n = gnutls_record_recv(stream->session, data, sizeof(data));
+	ssize_t n;
 
+	util_wipe_freed(true);
+	n = gnutls_record_recv(stream->session, data, sizeof(data));
+	util_wipe_freed(false);
 	if (n == 0 || n == GNUTLS_E_PREMATURE_TERMINATION) {
 		/* HTTP knows by itself where its messages end. */
 		stream->in_ended = true;
@@ -255,6 +261,7 @@ static enum step read_record(struct tls_stream *stream)
 		return step_of(n);
 	stream->in = util_alloc((size_t)n);
 	memcpy(stream->in, data, (size_t)n);
+	explicit_bzero(data, (size_t)n);
 	stream->in_start = 0;
 	stream->in_len = (size_t)n;
 	return flush_in(stream);

@@ -19,6 +19,7 @@ import recording
 from api import Api, Refused, picture_of
 from conftest import BUILD, until
 from page import HERE, open_page
+from tls import make_certificate, trusting
 
 BLANK = (0x2E, 0x34, 0x40)
 ORIGIN = "http://127.0.0.1:8000"
@@ -187,11 +188,22 @@ def assert_not_in_memory(server, needle, but=()):
                 continue
 
 
+@pytest.fixture(params=["plain", "tls"])
+def reached(request, make_server, tmp_path):
+    """A server of the test's own, by HTTP and by TLS."""
+    if request.param == "plain":
+        return make_server()
+    certificate, key = make_certificate(tmp_path)
+    server = make_server("--tls-cert", certificate, "--tls-key", key)
+    server.api.context = trusting(certificate)
+    return server
+
+
 @pytest.mark.parametrize("size", [24, 2000, 4096])
-def test_no_memory_keeps_it(server, stored, size):
-    """After the call it is in no memory of the server, not where libmicrohttpd read it to and not in what was freed."""
+def test_no_memory_keeps_it(reached, size):
+    """After the call it is in no memory of the server, not where libmicrohttpd or GnuTLS had it, and not in what was freed."""
+    server, name = reached, f"test-{random.token_hex(4)}"
     value = (random.token_hex(2048))[:size].encode()
-    name = stored(value=b"before")
     # The connection stays: what libmicrohttpd has read is not given back with it.
     connection = server.api.connect(30)
     connection.request("PUT", f"/v1/secrets/{name}", value, {"Authorization": f"Bearer {server.api.token}", "Content-Type": "application/octet-stream"})
