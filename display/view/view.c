@@ -191,7 +191,8 @@ static void serve(struct view *view)
 		}
 		if (ends[0].revents)
 			talk_take(view);
-		if (!view->over && (ends[1].revents & POLLIN))
+		/* Also what came before this very request: a viewer that asks for all of the screen each time is answered at once. */
+		if (!view->over && wants_news(view))
 			picture_take(view);
 		view->over |= ends[1].revents & (POLLHUP | POLLERR);
 		if (!view->over)

@@ -441,3 +441,15 @@ def test_what_pings_cost(make_session):
                 except socket.timeout:
                     pass
             assert n[0] <= websocket.n_pings <= n[1], websocket.n_pings
+
+
+def test_a_view_that_asks_for_all_sees_what_changes(make_session):
+    """Also a viewer that never asks for changes alone."""
+    session = make_session("minimal", apps=["terminal"])
+    websocket, _ = open_view(as_role(session, "viewer"), session)
+    with websocket:
+        viewer = Rfb(websocket)
+        before = viewer.whole().tobytes()
+        session.act({"action": "type", "text": "echo something else\n"}, observe=True)
+        until(lambda: viewer.whole().tobytes() != before)
+        until(lambda: viewer.whole().tobytes() == session.shot().tobytes())
