@@ -65,6 +65,7 @@ async function wall(visit) {
   await until(async () => { await page.keyboard.press("Tab"); return page.evaluate(() => document.activeElement.className === "cover"); });
   await page.keyboard.press("Enter");
   await page.waitForURL(/#session=s/);
+  await one.seesScreen(); // a browser warns of a connection that is left before it is there
   await page.getByRole("link", {name: "All sessions"}).click();
   await cards.first().waitFor();
   await one.end();
