@@ -72,7 +72,7 @@ export class ApprovalsPanel {
       card.unclear ? el("p", {class: "quiet"}, "The command could not be read to its end.") : null,
       this.place(card),
       el("div", {class: "buttons"}, once, always), el("div", {class: "no"}, reason, deny),
-      el("p", {class: "quiet"}, always ? `For this session: ${words.quote(card.session_words)}` : words.quote(card.not_session_why)));
+      el("p", {class: "quiet"}, always ? `For this session: ${words.quote(card.session_words)}` : card.not_session_why ? `Not offered for this session: ${words.quote(card.not_session_why)}` : ""));
     entry.node.addEventListener("keydown", (event) => {
       if (event.target === entry.node && (event.key === "y" || event.key === "n")) {
         (event.key === "y" ? once : deny).focus();

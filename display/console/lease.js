@@ -86,7 +86,7 @@ export class LeasePanel {
       this.secret.checked = lease.holder === "nobody" && lease.kind === "login";
       this.keep.checked = false;
     }
-    const mine = this.isMine(), elsewhere = this.isElsewhere(), {tone, title, below} = words.leaseWords(lease, elsewhere ? "elsewhere" : mine, asks > 0);
+    const mine = this.isMine(), elsewhere = this.isElsewhere(), {tone, title, below} = words.leaseWords(lease, elsewhere ? "elsewhere" : mine, {asks: asks > 0, mayDrive: this.mayDrive});
     this.node.dataset.tone = this.more.dataset.tone = tone;
     say(this.title, `${title}.`);
     say(this.below, below);
@@ -115,8 +115,9 @@ export class LeasePanel {
     const ends = this.secret.checked && !this.keep.checked;
     const alone = this.secret.checked ? "Nobody but you sees the screen meanwhile. " : "";
     const fate = !all ? "The agent runs no programs of its own now."
-      : ends ? `The agent's own programs are ended first: ${all}.`
-        : `The agent's own programs stand still until you give back: ${all}.`;
+      : ends ? `When you take over, the agent's own programs are ended first: ${all}.`
+        : this.lease?.holder === "nobody" ? `The agent's own programs stand still until the controls are given back: ${all}.`
+          : `When you take over, the agent's own programs stand still until you give back: ${all}.`;
     say(this.fate, alone + fate);
     show(this.keepRow, this.secret.checked && all);
   }
@@ -143,7 +144,7 @@ export class LeasePanel {
     const hurry = lease?.holder !== "agent" && (lost || end < HURRY_MS) && end < Infinity;
     const over = lease?.holder === "human" && this.session?.expires_at ? words.left(this.session.expires_at) : Infinity;
     say(this.since, lease?.since ? `for ${words.since(lease.since)}` : "");
-    say(this.countdown, over < HURRY_MS ? `The session ends in ${words.length(over)}.` : !hurry ? "" : lost && !this.isMine() ? `Their screen is gone: ${words.length(end)} to come back.` : `${words.length(end)} left.`);
+    say(this.countdown, over < HURRY_MS ? `The session ends in ${words.length(over)}.` : !hurry ? "" : lost && !this.isMine() ? `They have no screen open: ${words.length(end)} left.` : `${words.length(end)} left.`);
     show(this.countdown, this.countdown.textContent);
     show(this.longer, hurry && this.isMine());
   }

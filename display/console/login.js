@@ -20,7 +20,7 @@ const TEXTS = {
     label: "Code or token",
   },
   share: {
-    title: "You are invited to look",
+    title: "You are invited to a session",
     text: ["The link alone opens nothing. Ask the person who sent it to you for the code that belongs to it: it is good once."],
     label: "Code",
   },

@@ -26,7 +26,11 @@ export class PeoplePanel {
   }
 
   async refresh() {
-    const {viewers} = await get(`${this.path}/viewers`, {signal: this.signal}).catch(() => ({viewers: []}));
+    const {viewers} = await get(`${this.path}/viewers`, {signal: this.signal}).catch(() => ({}));
+    if (!viewers) {
+      say(this.others, "Who else looks on is not known now.");
+      return;
+    }
     const n = viewers.filter(({viewer}) => viewer !== this.viewer()).length;
     say(this.others, n ? `${words.count(n, "other viewer looks", "other viewers look")} on.` : "Nobody else looks on.");
   }

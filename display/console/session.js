@@ -35,6 +35,7 @@ class SessionPage {
     this.path = `/v1/sessions/${id}`;
     this.signal = signal;
     this.session = null;
+    this.asked = new Set(); // questions that wait, for one who may not read them
     this.lease = {holder: "agent"};
     this.mayDrive = token.may(...DRIVERS);
     this.tell = (error) => this.told(error);
@@ -122,7 +123,8 @@ class SessionPage {
     if (!live) {
       show(this.leasePanel.more, false);
     }
-    if (session.lease && session.lease.epoch !== this.lease.epoch) {
+    // That an agent has looked again is no event.
+    if (session.lease && (session.lease.epoch !== this.lease.epoch || this.lease.must_observe)) {
       this.refreshLease();
     } else if (live) {
       this.leased(this.lease);
@@ -147,7 +149,7 @@ class SessionPage {
 
   leased(lease) {
     this.lease = lease;
-    this.leasePanel.update(lease, this.session, this.approvals.waiting);
+    this.leasePanel.update(lease, this.session, this.waiting());
     const mine = this.leasePanel.isMine(), login = lease.holder === "human" && lease.kind === "login" && !lease.shared;
     const hadHands = this.screen.handsOn;
     this.screen.hands(mine);
@@ -164,16 +166,20 @@ class SessionPage {
     this.title();
   }
 
+  // How many questions wait for an answer.
+  waiting() {
+    return this.mayDrive ? this.approvals.waiting : this.asked.size;
+  }
+
   title() {
-    const waiting = words.waits(this.lease) || this.approvals.waiting > 0;
+    const waiting = words.waits(this.lease) || this.waiting() > 0;
     document.title = `${waiting ? "(!) " : ""}${this.session ? words.sessionName(this.session) : this.id} · Glovebox`;
   }
 
   async refreshApprovals() {
-    if (!this.mayDrive) {
-      return;
+    if (this.mayDrive) {
+      await this.approvals.refresh().catch((error) => { if (error.status !== 404) this.tell(error); });
     }
-    await this.approvals.refresh().catch((error) => { if (error.status !== 404) this.tell(error); });
     if (this.session && !this.signal.aborted) {
       this.leased(this.lease);
     }
@@ -209,6 +215,7 @@ class SessionPage {
   }
 
   over() {
+    [this.clipboard, this.people, this.approvals].forEach(({node}) => show(node, false));
     this.screen.cover(this.session ? `This session has ${this.session.state === "failed" ? "failed" : "ended"}.` : "There is no such session.");
     this.stop.abort();
   }
@@ -233,6 +240,7 @@ class SessionPage {
   took(event, line) {
     this.actions.take(event, line);
     if (event === "approval") {
+      this.asked[line.state === "waiting" ? "add" : "delete"](line.approval);
       this.soon("approvals", () => this.refreshApprovals());
     }
     if (CHANGES_LEASE.includes(event)) {

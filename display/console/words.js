@@ -51,25 +51,27 @@ export function sessionName(session) {
 }
 
 // Who is it that a session waits for? Null, or why.
-export function waits(lease) {
+export function waits(lease, mayDrive = true) {
   if (!lease || lease.holder !== "nobody") {
     return null;
   }
   if (lease.requested_by || lease.reason) {
-    return `The agent asks for you ${KINDS[lease.kind] ?? KINDS.other}`;
+    return `The agent asks for ${mayDrive ? "you" : "a person"} ${KINDS[lease.kind] ?? KINDS.other}`;
   }
   return "Nobody has the controls";
 }
 
 // The lease as one sentence, its colour, and what to say below. `mine`: this page holds; "elsewhere": another window of the same person does.
-// `asks`: the agent waits for answers to questions.
-export function leaseWords(lease, mine, asks = false) {
+// `asks`: the agent waits for answers to questions. `mayDrive`: who reads this may answer and take over; else it is somebody who looks on.
+export function leaseWords(lease, mine, {asks = false, mayDrive = true} = {}) {
   if (lease.holder === "agent" && asks) {
-    return {tone: "wait", title: "The agent waits for your answer", below: "It asks beside the screen whether it may go on."};
+    return {tone: "wait", title: mayDrive ? "The agent waits for your answer" : "The agent waits for a person's answer",
+      below: mayDrive ? "Its question is on this page." : "It has asked whether it may go on."};
   }
   if (lease.holder === "agent") {
     return {tone: "agent", title: "The agent has the controls",
-      below: lease.must_observe ? "It must look at the screen before it acts again." : "It works by itself. You can look on, and step in at any time."};
+      below: lease.must_observe ? "It must look at the screen before it acts again."
+        : mayDrive ? "It works by itself. You can look on, and step in at any time." : "It works by itself. You can look on."};
   }
   if (lease.holder === "human" && mine === "elsewhere") {
     return {tone: "you", title: lease.viewer ? "You have the controls in another window" : "You have the controls, but no screen",
@@ -82,7 +84,7 @@ export function leaseWords(lease, mine, asks = false) {
   if (lease.holder === "human") {
     return {tone: "other", title: "Another person has the controls", below: "The agent and the recording do not see this."};
   }
-  return {tone: "wait", title: waits(lease),
+  return {tone: "wait", title: waits(lease, mayDrive),
     below: lease.requested_by || lease.reason ? "It has stopped, and waits until somebody takes over." : "The agent has stopped. It goes on when somebody gives the controls back."};
 }
 

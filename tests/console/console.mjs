@@ -203,11 +203,13 @@ async function keyboard(visit) {
 async function login(visit) {
   const other = await visit({refusals: [423]}), wall = await visit({refusals: [423]}), one = await visit();
   await other.open(given.viewer, given.session);
+  assert.doesNotMatch(await text(other.page, ".sentence"), /step in/); // it cannot
   await wall.enter(given.operator);
   await until(() => isDrawn(wall.page.locator(".card img").first()));
   await act([{action: "exec", argv: ["sh", "-c", "sleep 600 >/dev/null 2>&1 &"]}]);
   const asked = act([{action: "request_human", kind: "login", reason: "Sign in as <b>anna</b> at https://shop.example/"}]);
 
+  await other.says("The agent asks for a person to log in");
   await wall.page.getByRole("heading", {name: "Waiting for you"}).waitFor();
   await wall.page.waitForFunction(() => document.title === "(1) Glovebox");
   assert.equal(await text(wall.page, ".card blockquote:visible"), "Sign in as <b>anna</b> at https://shop.example/");
@@ -284,17 +286,22 @@ async function life(visit) {
   await page.getByRole("button", {name: "End it"}).click();
   await page.locator(".gap", {hasText: "This session has ended"}).waitFor();
   assert.equal(await page.getByRole("button", {name: "Take over"}).count(), 0);
+  for (const over of ["Open to whoever has the controls", "Invite somebody"]) {
+    await page.getByText(over).waitFor({state: "hidden"});
+  }
   await one.end();
 }
 
 async function approvals(visit) {
-  const one = await visit(), {page} = one;
+  const one = await visit(), other = await visit(), {page} = one;
+  await other.open(given.viewer, given.session);
   await one.open(given.controller, given.session);
   const click = act([{action: "click", x: 300, y: 300}]);
   const card = page.locator(".ask");
   await card.getByText("Click at 300, 300").waitFor();
   await until(() => isDrawn(card.locator("img")));
   await one.says("The agent waits for your answer");
+  await other.says("The agent waits for a person's answer");
   assert.match(await page.title(), /^\(!\) /);
   // A key beside the buttons answers nothing: y only goes to Once.
   await card.focus();
@@ -312,6 +319,17 @@ async function approvals(visit) {
   assert.equal(refused.body.code ?? refused.body.results[0].error.code, "denied");
   assert.match(JSON.stringify(refused.body), /Not on this page/);
   await card.waitFor({state: "detached"});
+  await other.says("The agent has the controls");
+  await other.end();
+
+  // That an agent has looked, as it must after a person, is told though it is no event.
+  await page.getByRole("button", {name: "Take over"}).click();
+  await one.says("You have the controls");
+  await page.getByRole("button", {name: "Give back"}).click();
+  await page.locator(".sentence", {hasText: "It must look at the screen"}).waitFor();
+  await page.locator("#fate", {hasText: "When you take over"}).waitFor();
+  assert.equal((await agent("GET", "/screenshot")).status, 200);
+  await page.locator(".sentence", {hasText: "It works by itself"}).waitFor();
   await one.end();
 }
 
