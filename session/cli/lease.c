@@ -76,6 +76,19 @@ static int wait_change(struct cli *cli, const char *path, long timeout_s)
 	return status == CLI_DONE && now == epoch ? CLI_REFUSED : status;
 }
 
+/* An option is refused where it would do nothing. */
+static int check_options(const struct args *args, const char *word, struct err *e)
+{
+	static const struct {
+		const char *option, *word;
+	} belongs[] = {{"kind", "take"}, {"keep-running", "take"}, {"note", "give"}, {"timeout", "wait"}};
+
+	for (size_t i = 0; i < ARRAY_LEN(belongs); i++)
+		if (args_get(args, belongs[i].option) && (!word || strcmp(word, belongs[i].word) != 0))
+			return err_set(e, ERR_BAD_REQUEST, NULL, "--%s goes with %s", belongs[i].option, belongs[i].word);
+	return 0;
+}
+
 static int run_lease(struct cli *cli)
 {
 	static const char *const actions[] = {"take", "give", "extend", "clear", "withdraw"};
@@ -87,7 +100,8 @@ static int run_lease(struct cli *cli)
 	char shown[40];
 	int status;
 
-	if (cli_session_path(cli->args.words[0], "/lease", &path, &e) || args_number(&cli->args, "timeout", 1, LIMIT_TTL_S, &timeout_s, &e))
+	if (cli_session_path(cli->args.words[0], "/lease", &path, &e) || check_options(&cli->args, word, &e) ||
+	    args_number(&cli->args, "timeout", 1, LIMIT_TTL_S, &timeout_s, &e))
 		return cli_fail(cli, CLI_USAGE, &e);
 	for (size_t i = 0; word && i < ARRAY_LEN(actions); i++)
 		if (strcmp(word, actions[i]) == 0)

@@ -10,8 +10,9 @@
 
 static const struct cli_command *const commands[] = {
 	&session_new, &ls_sessions, &session_show, &set_session, &session_pause, &session_resume, &lease_command, &session_rm,
-	&grant_make, &grant_ls, &grant_revoke, &view_open, &shot_take, &act_send, &exec_run, &run_file, &replay_journal, &export_journal, &mcp_serve, &image_build, &image_ls, &token_make, &approvals_ls, &approvals_show, &approvals_allow, &approvals_deny, &approvals_rules, &secret_put, &secret_ls, &secret_rm,
-	&doctor_look,
+	&grant_make, &grant_ls, &grant_revoke, &view_open, &approvals_ls, &approvals_show, &approvals_allow, &approvals_deny, &approvals_rules,
+	&shot_take, &act_send, &exec_run, &run_file, &replay_journal, &export_journal, &mcp_serve, &image_build, &image_ls, &token_make,
+	&secret_put, &secret_ls, &secret_rm, &doctor_look,
 };
 
 static const struct arg_option common[] = {
@@ -78,17 +79,67 @@ static const struct cli_command *find_command(const struct args *args, size_t *n
 	return NULL;
 }
 
-static int refuse_command(struct cli *cli)
+/* What a command is called behind a first word: "ls" of "approvals ls", "" of "ls"; NULL: it has another first word. */
+static const char *name_behind(const struct cli_command *command, const char *word)
 {
-	char valid[ERR_MSG_MAX / 2] = "", quoted[64];
-	struct err e = {0};
-	size_t used = 0;
+	size_t len = strlen(word);
 
-	for (size_t i = 0; i < ARRAY_LEN(commands) && used < sizeof(valid); i++)
-		used += (size_t)snprintf(valid + used, sizeof(valid) - used, "%s %s", i ? "," : "", commands[i]->name);
-	err_set(&e, ERR_BAD_REQUEST, NULL, "there is no command %s; the commands are%s",
-	        err_quote(quoted, sizeof(quoted), cli->args.words[0], strlen(cli->args.words[0])), valid);
+	if (strncmp(command->name, word, len) != 0 || (command->name[len] != ' ' && command->name[len] != '\0'))
+		return NULL;
+	return command->name + len + (command->name[len] == ' ');
+}
+
+/* A word that is no command, or but the first half of some: says what there is. */
+static int refuse_command(struct cli *cli, const char *word)
+{
+	auto_free char *all = util_strdup(""), *group = util_strdup("");
+	char quoted[64];
+	struct err e = {0};
+
+	for (size_t i = 0; i < ARRAY_LEN(commands); i++) {
+		const char *name = commands[i]->name, *rest = name_behind(commands[i], word);
+		size_t first = strcspn(name, " ");
+		char *longer;
+
+		if (rest) {
+			longer = util_printf("%s%s %s", group, *group ? "," : "", rest);
+			free(group);
+			group = longer;
+		}
+		if (i > 0 && strncmp(commands[i - 1]->name, name, first + (name[first] == ' ')) == 0)
+			continue; /* another of the same first word */
+		longer = util_printf("%s%s %.*s", all, *all ? "," : "", (int)first, name);
+		free(all);
+		all = longer;
+	}
+	err_quote(quoted, sizeof(quoted), word, strlen(word));
+	if (*group)
+		err_set(&e, ERR_BAD_REQUEST, NULL, "glovebox %s takes one of:%s", word, group);
+	else
+		err_set(&e, ERR_BAD_REQUEST, NULL, "there is no command %s; the commands are%s", quoted, all);
 	return cli_fail(cli, CLI_USAGE, &e);
+}
+
+/* "help", "help WORDS", or the first half of a command's name with --help: all commands, or those that begin so. */
+static int help_words(struct cli *cli, const char *const *words, size_t n)
+{
+	bool any = false;
+
+	if (n == 0) {
+		help(stdout);
+		return CLI_DONE;
+	}
+	for (size_t i = 0; i < ARRAY_LEN(commands); i++) {
+		const char *rest = name_behind(commands[i], words[0]);
+
+		if (!rest || (n > 1 && strcmp(rest, words[1]) != 0))
+			continue;
+		if (any)
+			putchar('\n');
+		help_command(stdout, commands[i]);
+		any = true;
+	}
+	return any ? CLI_DONE : refuse_command(cli, words[0]);
 }
 
 /* Parses what follows the command's name and runs it. */
@@ -137,10 +188,16 @@ static int run(struct cli *cli, int argc, const char *const *argv)
 		puts("glovebox " GLOVEBOX_VERSION);
 		return CLI_DONE;
 	}
-	if (cli->args.n_words > 0 && strcmp(cli->args.words[0], "help") != 0)
-		return refuse_command(cli);
-	help(cli->args.n_words > 0 || args_get(&cli->args, "help") ? stdout : stderr);
-	return cli->args.n_words > 0 || args_get(&cli->args, "help") ? CLI_DONE : CLI_USAGE;
+	if (cli->args.n_words > 0 && strcmp(cli->args.words[0], "help") == 0)
+		return help_words(cli, cli->args.words + 1, cli->args.n_words - 1);
+	if (args_get(&cli->args, "help"))
+		return help_words(cli, cli->args.words, cli->args.n_words);
+	if (cli->args.n_words == 2 && (strcmp(cli->args.words[1], "--help") == 0 || strcmp(cli->args.words[1], "-h") == 0))
+		return help_words(cli, cli->args.words, 1);
+	if (cli->args.n_words > 0)
+		return refuse_command(cli, cli->args.words[0]);
+	help(stderr);
+	return CLI_USAGE;
 }
 
 static volatile sig_atomic_t caught;

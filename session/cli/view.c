@@ -276,7 +276,21 @@ static int serve_viewers(struct cli *cli)
 
 static int run_view(struct cli *cli)
 {
-	return args_get(&cli->args, "socket") || args_get(&cli->args, "port") ? serve_viewers(cli) : make_link(cli);
+	static const char *const of_link[] = {"role", "ttl", "label"};
+	bool is_served = args_get(&cli->args, "socket") || args_get(&cli->args, "port");
+	struct err e = {0};
+
+	if (args_get(&cli->args, "look") && !is_served) {
+		err_set(&e, ERR_BAD_REQUEST, NULL, "--look goes with --socket or --port");
+		return cli_fail(cli, CLI_USAGE, &e);
+	}
+	for (size_t i = 0; is_served && i < ARRAY_LEN(of_link); i++) {
+		if (args_get(&cli->args, of_link[i])) {
+			err_set(&e, ERR_BAD_REQUEST, NULL, "--%s is of a link, and goes with neither --socket nor --port", of_link[i]);
+			return cli_fail(cli, CLI_USAGE, &e);
+		}
+	}
+	return is_served ? serve_viewers(cli) : make_link(cli);
 }
 
 const struct cli_command view_open = {

@@ -243,6 +243,11 @@ def test_terminal_sees_no_control_characters(cli, session):
 
 @pytest.mark.parametrize("words, said", [
     ([], "usage"), (["frobnicate"], "new, ls, show, set, pause, resume, lease, rm"), (["ls", "--nope"], "--json"), (["show"], "ID"),
+    (["frobnicate"], "secret, doctor"), (["approvals"], "takes one of: ls, show, allow, deny, rules"), (["secret", "get"], "takes one of: put, ls, rm"),
+    (["help", "frobnicate"], "no command"), (["view", "s1", "--look"], "--look goes with --socket or --port"),
+    (["view", "s1", "--port", "0", "--role", "controller"], "--role is of a link"), (["view", "s1", "--socket", "x", "--ttl", "9"], "--ttl is of a link"),
+    (["lease", "s1", "--note", "x"], "--note goes with give"), (["lease", "s1", "give", "--kind", "login"], "--kind goes with take"),
+    (["lease", "s1", "give", "--keep-running"], "--keep-running goes with take"), (["lease", "s1", "take", "--timeout", "1"], "--timeout goes with wait"),
     (["new", "--size", "big"], "WIDTHxHEIGHT"), (["new", "--label", "x"], "NAME=VALUE"), (["new", "--ttl", "soon"], "1.."),
     (["show", "../x"], "lower-case"), (["act", "s1"], "-f FILE"), (["new", "--spec", "/nonexistent"], "No such file"),
     (["--server", "gopher://x", "ls"], "http://"), (["--token-file", "/nonexistent", "ls"], "No such file"),
@@ -258,6 +263,9 @@ def test_help(cli):
     for name in names:
         usage = cli.run(*name.split(), "--help").stdout.decode().splitlines()[0]
         assert usage.startswith(f"usage: glovebox {name}") and usage == usage.rstrip()
+        assert cli.run("help", *name.split()).stdout.decode().splitlines()[0] == usage
+    for words in (["help", "approvals"], ["approvals", "--help"]):
+        assert cli.run(*words).stdout.decode().count("usage: glovebox approvals ") == 5
     assert cli.run("--version").stdout.startswith(b"glovebox ")
 
 
