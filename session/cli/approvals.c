@@ -30,8 +30,11 @@ static void show_counts(const json_t *counts)
 	json_array_foreach(counts, i, of) {
 		if (form_int(of, "asked", 0) == 0)
 			continue;
-		fprintf(stderr, "%s: %ld asked, %ld answered, %ld expired; %.0f %% of the answers were yes\n", form_string(of, "session", ""), form_int(of, "asked", 0),
-		        form_int(of, "answered", 0), form_int(of, "expired", 0), 100 * form_number(of, "yes_share", 0));
+		fprintf(stderr, "%s: %ld asked, %ld answered, %ld expired", form_string(of, "session", ""), form_int(of, "asked", 0), form_int(of, "answered", 0),
+		        form_int(of, "expired", 0));
+		if (form_int(of, "answered", 0) > 0)
+			fprintf(stderr, "; %.0f %% of the answers were yes", 100 * form_number(of, "yes_share", 0));
+		fputc('\n', stderr);
 	}
 }
 

@@ -366,7 +366,9 @@ def test_the_command_line_and_the_audit_log(server, make_session):
     cli = Cli(server)
     session = make_session("minimal", approval=ASK_CLICKS)
     thread, results, asked = parked(session, CLICK)
-    assert asked["id"] in cli.run("approvals", "ls", "--session", session.id).stdout.decode()
+    listed = cli.run("approvals", "ls", "--session", session.id)
+    assert asked["id"] in listed.stdout.decode()
+    assert listed.stderr.decode().strip() == f"{session.id}: 1 asked, 0 answered, 0 expired"  # of no answers there is no share
     assert cli.json("approvals", "show", asked["id"])["action"] == CLICK
     assert cli.json("approvals", "rules")["modes"]["never"] == []
     cli.run("approvals", "deny", asked["id"], "--reason", "not now")
