@@ -215,6 +215,7 @@ class SessionPage {
   }
 
   over() {
+    this.actions.lost(null); // nothing is to come
     [this.clipboard, this.people, this.approvals].forEach(({node}) => show(node, false));
     this.screen.cover(this.session ? `This session has ${this.session.state === "failed" ? "failed" : "ended"}.` : "There is no such session.");
     this.stop.abort();
@@ -229,7 +230,7 @@ class SessionPage {
       const halt = () => { if (document.hidden || this.signal.aborted) stop.abort(); };
       document.addEventListener("visibilitychange", halt, {signal: stop.signal});
       this.signal.addEventListener("abort", halt, {signal: stop.signal});
-      await follow(`${this.path}/events`, {signal: stop.signal, last, lost: (error) => this.actions.lost(error),
+      await follow(`${this.path}/events`, {signal: stop.signal, last, lost: (error) => this.actions.lost(this.signal.aborted ? null : error),
         take: (event, line) => { last = String(line.seq ?? line.last ?? last); this.took(event, line); }});
       if (!stop.signal.aborted) {
         return; // the server said that there is no more

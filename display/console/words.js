@@ -14,6 +14,12 @@ const KINDS = {
   login: "to log in", approve: "to approve something", captcha: "to prove that a person is here", other: "for help",
 };
 
+// Why a session is over.
+const REASONS = {
+  deleted: "somebody ended it", ttl: "its time was over", idle: "no agent used it", asked: "the server ended it", display_died: "its display failed",
+  apps_died: "its programs failed", stage_died: "its process failed",
+};
+
 export const stateName = (state) => STATES[state] ?? state;
 export const appName = (app) => APPS[app] ?? app;
 export const list = (names) => (names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`);
@@ -40,7 +46,7 @@ export const clock = (time) => new Date(time).toLocaleTimeString([], {hour: "2-d
 
 export function ending(session) {
   if (session.state === "ended" || session.state === "failed") {
-    return session.reason ? session.reason.replaceAll("_", " ") : "";
+    return REASONS[session.reason] ?? (session.reason ?? "").replaceAll("_", " ");
   }
   return session.expires_at ? `ends in ${length(left(session.expires_at))}` : "";
 }

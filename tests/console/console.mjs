@@ -286,7 +286,8 @@ async function life(visit) {
   await page.getByRole("button", {name: "End it"}).click();
   await page.locator(".gap", {hasText: "This session has ended"}).waitFor();
   assert.equal(await page.getByRole("button", {name: "Take over"}).count(), 0);
-  for (const over of ["Open to whoever has the controls", "Invite somebody"]) {
+  await bar.getByText("somebody ended it").waitFor();
+  for (const over of ["Open to whoever has the controls", "Invite somebody", "Not live now"]) {
     await page.getByText(over).waitFor({state: "hidden"});
   }
   await one.end();
