@@ -63,6 +63,21 @@ static int find(const struct call *call, const json_t *body, size_t *row, struct
 	return err_set(e, ERR_FORBIDDEN, NULL, "a token of the role %s may not %s the controls", call->role_name, name);
 }
 
+/* A member that says something of another action is refused: it would do nothing. */
+static int check_members(const json_t *body, enum lease_event event, struct err *e)
+{
+	static const struct {
+		const char *pointer, *action;
+		enum lease_event event;
+	} of[] = {{"/viewer", "take", LEASE_TAKE}, {"/kind", "take", LEASE_TAKE}, {"/keep_running", "take", LEASE_TAKE}, {"/share", "take", LEASE_TAKE},
+	          {"/note", "give", LEASE_GIVE}};
+
+	for (size_t i = 0; i < ARRAY_LEN(of); i++)
+		if (event != of[i].event && json_object_get(body, of[i].pointer + 1))
+			return err_set(e, ERR_BAD_FIELD, of[i].pointer, "it goes with %s alone", of[i].action);
+	return 0;
+}
+
 /* The one that was named must be the caller's; else one that is there. */
 static int find_viewer(const struct stage *stage, const struct call *call, uint32_t *viewer, struct err *e)
 {
@@ -81,7 +96,7 @@ static int change(struct stage *stage, struct call *call, struct err *e)
 	size_t row;
 
 	if (json_parse(call->body, call->body_len, &body, e) < 0 || form_check(&forms_lease, body, "", NULL, e) < 0 ||
-	    read_viewer(body, &by.viewer, e) < 0 || find(call, body, &row, e) < 0)
+	    read_viewer(body, &by.viewer, e) < 0 || find(call, body, &row, e) < 0 || check_members(body, rows[row].event, e) < 0)
 		return -1;
 	by.has_kind = json_object_get(body, "kind");
 	by.kind = lease_kind_of(form_string(body, "kind", "other"));

@@ -116,6 +116,8 @@ def test_bad_bodies(session):
     assert code_of(person.take, viewer="3") == "bad_field"
     assert code_of(person.take, viewer="v0") == "bad_field"
     assert code_of(person.take, viewer="v99") == "bad_field"
+    for action, members in {"take": {"note": "x"}, "give": {"kind": "login"}, "extend": {"share": True}}.items():
+        assert code_of(person.do, action, **members) == "bad_field", action
     assert code_of(person.take, until="tomorrow") == "unknown_field"
     assert code_of(person.lease, wait_epoch="x") == "bad_field"
     assert code_of(person.lease, wait_epoch=1, timeout_ms=300001) == "bad_field"
