@@ -100,6 +100,8 @@ static int run_put(struct cli *cli)
 	locked_free(value, VALUE_BYTES);
 	if (status == CLI_DONE && cli->json)
 		show_json(reply.json);
+	else if (status == CLI_DONE && !args_get(&cli->args, "app"))
+		fprintf(stderr, "%s is masked in what its sessions say, and typed nowhere: --app and --origin say where\n", cli->args.words[0]);
 	return status;
 }
 

@@ -123,7 +123,9 @@ def test_command_line(server, canary):
     assert (server.state / "secrets" / "cli").read_bytes() == canary.encode()
     listed = glovebox(server, "secret", "ls").stdout.decode()
     assert re.search(r"^cli +firefox +https://shop.example +password +2\d{3}-", listed, re.M), listed
-    assert glovebox(server, "secret", "put", "cli", "--exact", value=b"x\n").returncode == 0
+    assert done.stderr == b""
+    done = glovebox(server, "secret", "put", "cli", "--exact", value=b"x\n")
+    assert done.returncode == 0 and b"typed nowhere" in done.stderr  # the rule that it had is gone with the value
     assert (server.state / "secrets" / "cli").read_bytes() == b"x\n"
     assert glovebox(server, "secret", "put", "cli", value=b"").returncode == 2
     assert glovebox(server, "secret", "put", "cli", value=b"x" * 4097).returncode == 2
