@@ -50,6 +50,9 @@ struct access *apps_access(struct apps *apps);
  */
 void apps_hold(struct apps *apps, bool held);
 
+/* What apps have started themselves is the agent's from now on: it is of the group agent. Errors: ERR_GONE, ERR_TIMEOUT, ERR_CANCELLED. */
+int apps_sort(struct apps *apps, int64_t deadline_ms, struct err *e);
+
 /* Names of the programs that run in the group agent, each once, at most LIMIT_PROGRAMS; the caller's reference. */
 json_t *apps_programs(const struct apps *apps);
 

@@ -24,6 +24,11 @@ void apps_hold(struct apps *apps, bool held)
 	apps->held_ms = held ? now_ms : 0;
 }
 
+int apps_sort(struct apps *apps, int64_t deadline_ms, struct err *e)
+{
+	return spawner_sort(apps->spawner, deadline_ms, e);
+}
+
 int64_t hold_clock_ms(const struct apps *apps)
 {
 	return (apps->held_ms > 0 ? apps->held_ms : util_now_ms()) - apps->stood_ms;

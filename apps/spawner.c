@@ -23,6 +23,8 @@ struct spawner {
 	uint32_t last_tag;
 	bool ready;
 	struct co_event readied, writable;
+	size_t n_sorts, n_sorted; /* asked for, and done */
+	struct co_event sorted;
 	struct process *processes;
 };
 
@@ -70,6 +72,7 @@ static void break_link(struct spawner *spawner, const char *why)
 	loop_remove(spawner->source);
 	spawner->source = NULL;
 	util_close_fd(&spawner->fd);
+	co_signal(&spawner->sorted);
 	for (struct process *process = spawner->processes; process; process = next) {
 		next = process->next;
 		if (!process->ended)
@@ -187,6 +190,17 @@ static bool on_refused(struct spawner *spawner, const struct init_report *report
 	return true;
 }
 
+/* In the order in which that was asked for. */
+static bool on_sorted(struct spawner *spawner, const struct init_report *report)
+{
+	(void)report;
+	if (spawner->n_sorted == spawner->n_sorts)
+		return false;
+	spawner->n_sorted++;
+	co_signal(&spawner->sorted);
+	return true;
+}
+
 static bool on_launch(struct spawner *spawner, const struct init_launch *launch)
 {
 	size_t len = strnlen(launch->name, sizeof(launch->name));
@@ -203,7 +217,7 @@ static bool handle(struct spawner *spawner, const void *record, size_t len)
 	static const struct {
 		uint32_t op;
 		bool (*fn)(struct spawner *spawner, const struct init_report *report);
-	} HANDLERS[] = {{INIT_READY, on_ready}, {INIT_SPAWNED, on_spawned}, {INIT_EXITED, on_exited}, {INIT_REFUSED, on_refused}};
+	} HANDLERS[] = {{INIT_READY, on_ready}, {INIT_SPAWNED, on_spawned}, {INIT_EXITED, on_exited}, {INIT_REFUSED, on_refused}, {INIT_SORTED, on_sorted}};
 	struct init_report report;
 	struct init_launch launch;
 
@@ -456,6 +470,23 @@ int spawner_wait_end(struct process *process, int64_t deadline_ms, struct err *e
 		if (co_wait_event(process->changed, deadline_ms, e) < 0)
 			return -1;
 	return process->spawner->fd < 0 ? gone(e) : 0;
+}
+
+int spawner_sort(struct spawner *spawner, int64_t deadline_ms, struct err *e)
+{
+	const struct init_sort record = {.op = INIT_SORT};
+	size_t number;
+
+	if (send_record(spawner, &record, sizeof(record), NULL, 0, deadline_ms, e) < 0)
+		return -1;
+	number = ++spawner->n_sorts; /* its answer is not read before this coroutine waits */
+	while (spawner->n_sorted < number) {
+		if (spawner->fd < 0)
+			return gone(e);
+		if (co_wait_event(&spawner->sorted, deadline_ms, e) < 0)
+			return -1;
+	}
+	return 0;
 }
 
 void spawner_signal_group(struct spawner *spawner, enum init_group group, int signo)

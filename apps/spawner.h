@@ -75,7 +75,11 @@ int spawner_wait_end(struct process *process, int64_t deadline_ms, struct err *e
 /* Sends a signal to the program's process group, unless it has ended. Waits for nothing. */
 void spawner_signal(struct process *process, int signo);
 
-/* The same to all that run in a group. */
+/* What apps of the catalogue have started themselves, but for trusted ones, is of the group agent when this returns. Errors: ERR_GONE, ERR_TIMEOUT,
+ * ERR_CANCELLED. Must run in a coroutine. */
+int spawner_sort(struct spawner *spawner, int64_t deadline_ms, struct err *e);
+
+/* As spawner_signal, to all that run in a group. */
 void spawner_signal_group(struct spawner *spawner, enum init_group group, int signo);
 
 /* Gives the program up: closes its pipes; if it still runs, it runs on. NULL is fine. */

@@ -128,6 +128,26 @@ int input_hold_end(struct input *input, struct err *e)
 	return copied_end(&input->copied, rc == 0 ? e : NULL) < 0 ? -1 : rc;
 }
 
+/* Who asks for what another has is told so. */
+int input_is_grabbed(struct input *input, bool *is_grabbed, struct err *e)
+{
+	struct xconn *x = input->x;
+	auto_free xcb_grab_keyboard_reply_t *keys = NULL;
+	auto_free xcb_grab_pointer_reply_t *pointer = NULL;
+
+	*is_grabbed = false;
+	if (xconn_reply(x, xcb_grab_keyboard(x->xcb, 1, x->root, XCB_CURRENT_TIME, XCB_GRAB_MODE_ASYNC, XCB_GRAB_MODE_ASYNC).sequence, (void **)&keys, e) < 0)
+		return -1;
+	xcb_ungrab_keyboard(x->xcb, XCB_CURRENT_TIME);
+	if (xconn_reply(x, xcb_grab_pointer(x->xcb, 1, x->root, 0, XCB_GRAB_MODE_ASYNC, XCB_GRAB_MODE_ASYNC, XCB_NONE, XCB_NONE, XCB_CURRENT_TIME).sequence,
+	                (void **)&pointer, e) < 0)
+		return -1;
+	xcb_ungrab_pointer(x->xcb, XCB_CURRENT_TIME);
+	xconn_flush(x);
+	*is_grabbed = keys->status != XCB_GRAB_STATUS_SUCCESS || pointer->status != XCB_GRAB_STATUS_SUCCESS;
+	return 0;
+}
+
 bool input_holds_button(const struct input *input)
 {
 	return input->hands.buttons;

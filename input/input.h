@@ -67,6 +67,9 @@ int input_remote_read(struct input *input, char **text, size_t *len, struct err 
 int input_hold_begin(struct input *input, struct err *e);
 int input_hold_end(struct input *input, struct err *e);
 
+/* Another client has taken all keys, or the pointer, for itself: what is typed then goes to it, whatever has the focus. Errors as xconn_reply. */
+int input_is_grabbed(struct input *input, bool *is_grabbed, struct err *e);
+
 /* Waits as the rows of the keyboard do before their first key, until what has the focus takes keys; the next of them finds that done. Must run in a
  * coroutine. Errors of the rows. */
 int input_settle(struct input *input, struct err *e);

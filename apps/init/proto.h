@@ -33,6 +33,8 @@ enum init_op {
 	INIT_LAUNCH,    /* init → stage: glovebox-launch NAME was called in the jail */
 	INIT_LAUNCHED,  /* stage → init, for each INIT_LAUNCH */
 	INIT_AUTHORITY, /* stage → init, before any INIT_SPAWN: what INIT_AUTHORITY_FILE shall hold */
+	INIT_SORT,      /* stage → init (struct init_sort): what apps have started shall be of the group agent */
+	INIT_SORTED,    /* init → stage, for each INIT_SORT, when it is */
 };
 
 /* Which of its standard descriptors the child gets from the record; the others are /dev/null. The stage makes the pipes, so that no
@@ -75,6 +77,11 @@ struct init_authority {
 	uint8_t content[XAUTH_SIZE];
 };
 
+struct init_sort {
+	uint32_t op;
+	uint32_t tag; /* 0 */
+};
+
 struct init_signal {
 	uint32_t op;
 	uint32_t tag;
@@ -89,7 +96,7 @@ enum init_step {
 	INIT_STEP_EXEC,
 };
 
-/* INIT_READY, INIT_SPAWNED, INIT_EXITED, INIT_REFUSED */
+/* INIT_READY, INIT_SPAWNED, INIT_EXITED, INIT_REFUSED, INIT_SORTED */
 struct init_report {
 	uint32_t op;
 	uint32_t tag;

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "apps/init/door.h"
+#include "apps/init/stray.h"
 #include "session/base/ipc.h"
 #include "session/base/log.h"
 #include "session/base/util.h"
@@ -245,12 +246,33 @@ static void on_authority(struct service *service, char *record, size_t len, cons
 		refuse(service, 0, errno);
 }
 
+static bool is_job(void *arg, pid_t pid)
+{
+	const struct job *job = ((struct service *)arg)->jobs;
+
+	while (job && job->pid != pid)
+		job = job->next;
+	return job;
+}
+
+static void on_sort(struct service *service, char *record, size_t len, const int *fds, size_t n_fds)
+{
+	(void)record;
+	(void)fds;
+	if (len != sizeof(struct init_sort) || n_fds > 0) {
+		refuse(service, 0, EINVAL);
+		return;
+	}
+	strays_move(service->groups, is_job, service);
+	report(service, &(struct init_report){.op = INIT_SORTED});
+}
+
 static void handle(struct service *service, size_t len, const int *fds, size_t n_fds)
 {
 	static const struct {
 		uint32_t op;
 		void (*fn)(struct service *service, char *record, size_t len, const int *fds, size_t n_fds);
-	} HANDLERS[] = {{INIT_SPAWN, on_spawn}, {INIT_SIGNAL, on_signal_request}, {INIT_LAUNCHED, on_launched}, {INIT_AUTHORITY, on_authority}};
+	} HANDLERS[] = {{INIT_SPAWN, on_spawn}, {INIT_SIGNAL, on_signal_request}, {INIT_LAUNCHED, on_launched}, {INIT_AUTHORITY, on_authority}, {INIT_SORT, on_sort}};
 	uint32_t op = 0;
 
 	if (len >= 2 * sizeof(op))

@@ -163,7 +163,8 @@ json_t *lease_json(const struct stage *stage, const struct call *call)
 	                        is_held ? json_string(lease_kind_name(lease->kind)) : json_null());
 	char at[32] = "";
 
-	if (lease->over_ms > 0)
+	/* A person's own moves with each key: when somebody types is no agent's business. */
+	if (lease->over_ms > 0 && (is_person || lease->holder != LEASE_HUMAN))
 		lease_time(at, lease->over_ms - util_now_ms());
 	json_object_set_new(out, "expires_at", text_or_null(at));
 	if (*lease->asked_by)

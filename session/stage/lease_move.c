@@ -12,6 +12,8 @@
 #include "session/stage/viewers.h"
 #include "session/stage/watch.h"
 
+#define FREED_MS 200 /* for what the agent's processes had taken */
+
 /* A line that says that there is a gap, and why: never what was done in it. Lines like it are no secret. */
 static void note(struct stage *stage, const char *event, json_t *fields)
 {
@@ -314,24 +316,49 @@ void lease_wait_cleared(struct stage *stage)
 	co_unshield();
 }
 
+/* One that has all keys for itself would get what the person types once it goes on: what is the agent's is ended then, whatever was asked for. What has
+ * them still is an app's: an open menu. */
+static void free_hands(struct stage *stage)
+{
+	bool is_grabbed = false;
+
+	if (!stage->input || stage->lease.holder != LEASE_HUMAN || input_is_grabbed(stage->input, &is_grabbed, NULL) < 0 || !is_grabbed)
+		return;
+	log_warn("something has taken the keys or the pointer for itself: the agent's processes are ended");
+	lease_jail_end(stage);
+	lease_jail_wait(stage);
+	for (int64_t deadline_ms = util_now_ms() + FREED_MS; is_grabbed && util_now_ms() < deadline_ms;) /* X has to notice */
+		if (co_wait_until(util_now_ms() + 2, NULL) < 0 || input_is_grabbed(stage->input, &is_grabbed, NULL) < 0)
+			return;
+}
+
 void lease_wait_hands(struct stage *stage)
 {
 	long epoch = stage->epoch;
+	struct err e;
 
 	co_shield();
 	while (stage->lease.clearing && co_wait_event(&stage->lease.changed, CO_FOREVER, NULL) == 0)
 		continue;
 	/* The clipboards can be read as long as their owners run. */
-	if (stage->input)
+	if (stage->input && stage->epoch == epoch)
 		(void)input_hold_begin(stage->input, NULL);
 	co_unshield();
 	if (stage->epoch != epoch)
 		return;
 	co_shield();
+	/* A script that a file manager was told to run is the agent's as well. */
+	if (stage->apps && apps_sort(stage->apps, util_now_ms() + (stage->frozen ? 0 : LIMIT_FREEZE_MS), &e) < 0)
+		log_err(LOG_WARN, &e, "finding what apps have started");
+	if (stage->epoch != epoch) {
+		co_unshield();
+		return;
+	}
 	lease_jail_freeze(stage);
 	if (ends_jail(&stage->lease))
 		lease_jail_end(stage);
 	lease_jail_wait(stage);
+	free_hands(stage);
 	co_unshield();
 	if (stage->epoch != epoch || stage->lease.holder != LEASE_HUMAN || stage->lease.has_hands)
 		return;

@@ -3,7 +3,8 @@
 # "NAME refused" or "NAME done WHAT". spy.pl ask WINDOW: asks the window manager to minimize it and to close it. spy.pl listen WINDOW: asks for the keys of the root, of the window and of all in it, says
 # "listening", and then each key that it gets, until its standard input ends. spy.pl log MARK: writes down whatever it can get, by every way that
 # X, /proc and files have but RECORD: "listening", then a line for each thing that it had not said yet, for ever. It looks into memory for texts that
-# begin with MARK. spy.pl record - is RECORD: each key, for ever. Speaks X11 itself, with the cookie of XAUTHORITY; without one if that is empty.
+# begin with MARK. spy.pl record - is RECORD: each key, for ever. spy.pl grab - takes the keyboard and the pointer for a window of its own, says what it
+# got of them, and then each key that comes. Speaks X11 itself, with the cookie of XAUTHORITY; without one if that is empty.
 use strict;
 use warnings;
 no warnings 'portable';
@@ -314,6 +315,21 @@ my @ATTEMPTS = (
 	[kill            => sub { quiet(113, 0, pack('L', $window)) }],
 );
 
+# With a window of its own, which anybody may have.
+sub grab_all {
+	my ($base) = unpack('x4 L', $setup);
+	my $mine = $base | 3;
+	quiet(1, 0, pack('L L s s S S S S L L L L', $mine, $root, 0, 0, 1, 1, 0, 2, 0, 0xA00, 1, $KEY_PRESS));
+	quiet(8, 0, pack('L', $mine));
+	say_of('keyboard', grab(31, 0, pack('L L C C x2', $mine, 0, 1, 1)));
+	say_of('pointer', grab(26, 0, pack('L S C C L L L', $mine, 4, 1, 1, 0, 0, 0)));
+	taken() while 1;
+}
+
+if ($what eq 'grab') {
+	grab_all();
+	exit 0;
+}
 if ($what eq 'ask') {
 	ask_manager('WM_CHANGE_STATE', 3);
 	ask_manager('_NET_CLOSE_WINDOW', 0);

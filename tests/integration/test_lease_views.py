@@ -4,7 +4,10 @@ import os
 import signal
 import time
 
-from api import in_thread
+import pytest
+
+import loggers
+from api import Api, in_thread
 from conftest import until
 from jail import part
 from rfb import watch
@@ -48,6 +51,71 @@ def test_keys_count_for_the_holder_alone(make_session):
         viewer.type("after")
         echo(viewer)
     assert listener.text() == "mine "
+
+
+@pytest.mark.parametrize("how", [{"kind": "other"}, {"kind": "login", "keep_running": True}, {"kind": "login"}])
+def test_a_program_that_has_all_keys(make_session, how):
+    """One of the agent's has grabbed the keyboard: it would get what is typed when it goes on."""
+    session = make_session("desktop")
+    listener = Listener(session)
+    loggers.put(session)
+    session.run("sh", "-c", "setsid perl spy.pl grab - >heard 2>&1 </dev/null &")
+    until(lambda: "pointer" in session.exec("cat", "heard")["stdout"])
+    assert session.run("cat", "heard") == "keyboard done grabbed\npointer done grabbed\n"
+    person = Person(session)
+    with watch(session) as viewer:
+        person.take(viewer=viewer.viewer, **how)
+        viewer.type("mine ")
+        echo(viewer)
+        person.give()
+    look(session)
+    assert session.run("cat", "heard") == "keyboard done grabbed\npointer done grabbed\n"
+    assert listener.text() == "mine "
+
+
+@pytest.mark.parametrize("kind", ["other", "login"])
+def test_what_a_file_manager_was_told_to_run(make_session, kind):
+    """It is the agent's, however it was started: it stands still, and is ended for a login."""
+    session = make_session("desktop")
+    session.run("sh", "-c", "cat >x.desktop && chmod +x x.desktop",
+                stdin="[Desktop Entry]\nType=Application\nName=x\nExec=sh -c \"setsid sh -c 'while :; do date +%%s%%N >>ticks; sleep 0.1; done' & sleep 1000\"\n")
+    session.act({"action": "launch", "app": "files"}, {"action": "type", "text": "x.desk"}, {"action": "key", "keys": "enter"}, observe={"picture": "none"})
+    until(lambda: session.exec("test", "-s", "ticks")["exit_code"] == 0)
+    person = Person(session)
+    person.take(kind=kind)
+    before = time.time_ns()
+    time.sleep(1)
+    assert ("sleep" in person.lease()["programs"]) == (kind == "other")
+    after = time.time_ns()
+    person.give()
+    look(session)
+    ticks = [int(tick) for tick in session.run("cat", "ticks").split()]
+    assert not [tick for tick in ticks if before < tick < after]
+    if kind == "other":
+        until(lambda: int(session.run("tail", "-n1", "ticks")) > after)
+
+
+def test_an_app_of_several_programs(make_session):
+    """The office is a program that starts another one: that is the app, and a person can use it."""
+    session = make_session("office")
+    session.act({"action": "launch", "app": "office-writer"}, observe={"picture": "none"})
+    person = Person(session)
+    person.take()
+    assert "soffice.bin" not in person.lease()["programs"]
+    person.give()
+    look(session)
+    assert session.run("sh", "-c", "cat /proc/$(pgrep soffice.bin)/cgroup").strip().endswith("/apps")
+
+
+def test_when_somebody_types(session):
+    """The countdown of an idle person begins anew with each key: that moves for people alone."""
+    person = Person(session)
+    with watch(session) as viewer:
+        person.take(viewer=viewer.viewer)
+        assert person.lease()["expires_at"]
+        for api in (session.agent, Api(session.api.url, session.tokens["viewer"])):
+            assert api.call("GET", f"{session.path}/lease")["expires_at"] is None
+            assert api.call("GET", session.path)["lease"]["expires_at"] is None
 
 
 def test_a_take_finds_the_viewer(session):
