@@ -9,6 +9,14 @@
 
 #define LIVING "starting,ready,paused,ending"
 
+/* Who has the controls, as of people one must know which session waits for one. */
+static const char *controls_of(const json_t *session)
+{
+	const char *holder = form_string(json_object_get(session, "lease"), "holder", "-");
+
+	return strcmp(holder, "nobody") == 0 ? "waits" : strcmp(holder, "human") == 0 ? "a person" : strcmp(holder, "agent") == 0 ? "agent" : "-";
+}
+
 static void show_row(const json_t *session)
 {
 	const json_t *display = json_object_get(session, "display");
@@ -17,6 +25,7 @@ static void show_row(const json_t *session)
 
 	show_value(stdout, json_object_get(session, "id"), 18);
 	show_value(stdout, json_object_get(session, "state"), 10);
+	printf("%-10s", controls_of(session));
 	show_value(stdout, json_object_get(session, "image"), 14);
 	show_value(stdout, size, 11);
 	show_value(stdout, json_object_get(session, "expires_at"), 26);
@@ -74,7 +83,7 @@ static int run_ls(struct cli *cli)
 		show_json(reply.json);
 		return CLI_DONE;
 	}
-	printf("%-18s%-10s%-14s%-11s%-26s%s\n", "ID", "STATE", "IMAGE", "DISPLAY", "EXPIRES", "LABELS");
+	printf("%-18s%-10s%-10s%-14s%-11s%-26s%s\n", "ID", "STATE", "CONTROLS", "IMAGE", "DISPLAY", "EXPIRES", "LABELS");
 	json_array_foreach(json_object_get(reply.json, "sessions"), i, session)
 		show_row(session);
 	return CLI_DONE;

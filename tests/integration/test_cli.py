@@ -42,7 +42,7 @@ def test_life_of_a_session(cli):
     assert made.stdout.decode() == session + "\n"
     assert f"glovebox shot {session}" in made.stderr.decode()
     row = next(line for line in cli.run("ls").stdout.decode().splitlines() if line.startswith(session))
-    assert "ready" in row and "minimal" in row and "800x600" in row and "a b" in row
+    assert "ready" in row and "agent" in row and "minimal" in row and "800x600" in row and "a b" in row
     assert {one["id"]: one["idle_s"] for one in cli.json("ls")["sessions"]}[session] == 0
     assert "ready" in cli.run("show", session).stdout.decode()
     assert cli.json("show", session)["labels"] == {"job": "a b"}
@@ -51,6 +51,13 @@ def test_life_of_a_session(cli):
     assert session in cli.run("ls", "--all").stdout.decode()
     assert cli.json("show", session)["state"] == "ended"
     assert cli.json("show", "s" + "a" * 15, status=REFUSED)["code"] == "not_found"
+
+
+def test_who_has_the_controls_stands_in_the_list(cli, make_session):
+    waiting, held = make_session("minimal", lease="human").id, make_session("minimal").id
+    cli.run("lease", held, "take")
+    rows = {line.split()[0]: line for line in cli.run("ls").stdout.decode().splitlines()}
+    assert "waits" in rows[waiting] and "a person" in rows[held]
 
 
 def test_pause_and_resume(cli, session):
