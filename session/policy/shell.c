@@ -43,7 +43,9 @@ static bool runs_others(const char *program)
 	static const char *const runners[] = {"eval", "exec", "source", ".", "command", "builtin", "trap", "alias", "env", "xargs", "find", "parallel",
 	                                      "sudo", "doas", "su", "nohup", "nice", "ionice", "timeout", "time", "setsid", "stdbuf", "watch", "script",
 	                                      "ssh", "busybox", "chroot", "unshare", "nsenter", "runuser", "setpriv", "start-stop-daemon", "flock",
-	                                      "taskset", "strace", "dbus-run-session", "systemd-run", "at", "batch", "crontab", NULL};
+	                                      "taskset", "strace", "dbus-run-session", "systemd-run", "at", "batch", "crontab", "chrt", "choom",
+	                                      "prlimit", "setarch", "linux32", "linux64", "i386", "x86_64", "pkexec", "bwrap", "fakeroot", "unbuffer",
+	                                      "toybox", "run-parts", "ltrace", "gdb", "valgrind", "cgexec", "ld-linux-x86-64.so.2", NULL};
 
 	return is_among(program, runners);
 }
@@ -93,20 +95,21 @@ static const char *line_of(const json_t *argv, bool *sure)
 	size_t i = 1, n = json_array_size(argv);
 	bool has_line = false;
 
-	for (; i < n && word_at(argv, i)[0] == '-' && word_at(argv, i)[1] != '\0'; i++) {
+	for (; i < n && (word_at(argv, i)[0] == '-' || word_at(argv, i)[0] == '+'); i++) {
 		const char *option = word_at(argv, i);
 
-		if (strcmp(option, "--") == 0) {
+		/* Both end the options. */
+		if (strcmp(option, "--") == 0 || strcmp(option, "-") == 0) {
 			i++;
 			break;
 		}
-		/* Others may take a word of their own (--rcfile FILE): where the line is then is not known. */
-		if (option[strspn(option, "-ceiluxo")] != '\0' || option[1] == '-') {
+		/* Others may take a word of their own (--rcfile FILE, +O OPTION): where the line is then is not known. */
+		if (option[1] == '-' || option[strspn(option, "-+ceiluxo")] != '\0' || (option[0] == '+' && strchr(option, 'c'))) {
 			*sure = false;
 			return NULL;
 		}
 		has_line |= strchr(option, 'c') != NULL;
-		i += strchr(option, 'o') != NULL;
+		i += strchr(option, 'o') != NULL; /* its name */
 	}
 	*sure = i < n; /* else it reads its input */
 	return has_line && i < n ? word_at(argv, i) : NULL;

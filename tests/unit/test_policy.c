@@ -88,6 +88,12 @@ static void command_lines(void **state)
 		{"sh -c 'rm x; id'", "[[\"sh\",\"-c\",\"rm x; id\"],[\"rm\",\"x\"],[\"id\"]]", true},
 		{"bash -euo pipefail -c id", "[[\"bash\",\"-euo\",\"pipefail\",\"-c\",\"id\"],[\"id\"]]", true},
 		{"/bin/bash script", "[[\"/bin/bash\",\"script\"]]", true},
+		/* Options may be switched off, and end with "-". */
+		{"sh +e -c id", "[[\"sh\",\"+e\",\"-c\",\"id\"],[\"id\"]]", true},
+		{"sh -c +x id", "[[\"sh\",\"-c\",\"+x\",\"id\"],[\"id\"]]", true},
+		{"bash +o posix -c id", "[[\"bash\",\"+o\",\"posix\",\"-c\",\"id\"],[\"id\"]]", true},
+		{"sh -c - id", "[[\"sh\",\"-c\",\"-\",\"id\"],[\"id\"]]", true},
+		{"sh -c -- id", "[[\"sh\",\"-c\",\"--\",\"id\"],[\"id\"]]", true},
 		/* Not sure. */
 		{"$x y", "[[\"$x\",\"y\"]]", false},
 		{"echo $(rm x)", "[[\"echo\",\"$\"],[\"rm\",\"x\"]]", false},
@@ -106,6 +112,9 @@ static void command_lines(void **state)
 		{"echo 'open", "[[\"echo\",\"open\"]]", false},
 		{"echo \"open", "[[\"echo\",\"open\"]]", false},
 		{"sh", "[[\"sh\"]]", false},
+		{"sh -", "[[\"sh\",\"-\"]]", false},
+		{"bash +O extglob -c id", "[[\"bash\",\"+O\",\"extglob\",\"-c\",\"id\"]]", false},
+		{"chrt -i 0 rm x", "[[\"chrt\",\"-i\",\"0\",\"rm\",\"x\"]]", false},
 		{"bash --rcfile x -c id", "[[\"bash\",\"--rcfile\",\"x\",\"-c\",\"id\"]]", false},
 	};
 
