@@ -42,18 +42,33 @@ static void keep(struct copied *copied, enum clipboard_name name, int64_t deadli
 	}
 }
 
+/* One after the other: each waits for apps, and a person may have gone before all is noted. */
+static int take_turn(struct copied *copied, struct err *e)
+{
+	while (copied->is_busy)
+		if (co_wait_event(&copied->idle, CO_FOREVER, e) < 0)
+			return -1;
+	copied->is_busy = true;
+	return 0;
+}
+
+static void give_turn(struct copied *copied)
+{
+	copied->is_busy = false;
+	co_signal(&copied->idle);
+}
+
 int copied_begin(struct copied *copied, struct err *e)
 {
-	int64_t deadline_ms = util_now_ms() + COPIED_PATIENCE_MS;
+	int64_t deadline_ms;
 
-	while (copied->is_ending)
-		if (co_wait_event(&copied->ended, CO_FOREVER, e) < 0)
-			return -1;
-	if (copied->holds)
-		return 0;
-	copied->holds = true;
-	for (enum clipboard_name name = 0; name < CLIPBOARD_NAMES; name++)
+	if (take_turn(copied, e) < 0)
+		return -1;
+	deadline_ms = util_now_ms() + COPIED_PATIENCE_MS;
+	for (enum clipboard_name name = 0; name < CLIPBOARD_NAMES && !copied->holds; name++)
 		keep(copied, name, deadline_ms);
+	copied->holds = true;
+	give_turn(copied);
 	return 0;
 }
 
@@ -79,13 +94,10 @@ static void drop_cut_buffers(struct copied *copied)
 		xcb_delete_property(x->xcb, x->root, XCB_ATOM_CUT_BUFFER0 + i);
 }
 
-int copied_end(struct copied *copied, struct err *e)
+static int put_back(struct copied *copied, struct err *e)
 {
 	int rc = 0;
 
-	if (!copied->holds || copied->is_ending)
-		return 0;
-	copied->is_ending = true;
 	for (enum clipboard_name name = 0; name < CLIPBOARD_NAMES; name++)
 		if (give_back(copied, name, rc == 0 ? e : NULL) < 0)
 			rc = -1;
@@ -93,8 +105,17 @@ int copied_end(struct copied *copied, struct err *e)
 	if (rc == 0)
 		rc = xconn_sync(copied->clipboard->x, e);
 	forget(copied);
-	copied->is_ending = false;
-	co_signal(&copied->ended);
+	return rc;
+}
+
+int copied_end(struct copied *copied, struct err *e)
+{
+	int rc;
+
+	if (take_turn(copied, e) < 0)
+		return -1;
+	rc = copied->holds ? put_back(copied, e) : 0;
+	give_turn(copied);
 	return rc;
 }
 

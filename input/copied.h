@@ -11,8 +11,8 @@
 struct copied {
 	struct clipboard *clipboard;
 	bool holds;           /* between copied_begin and copied_end */
-	bool is_ending;
-	struct co_event ended;
+	bool is_busy;         /* one of these two is at work */
+	struct co_event idle;
 	struct copied_before {
 		unsigned int n_changes;            /* of its owner, when it began */
 		struct selection_content *content; /* that it had; NULL: none, or none that could be had */

@@ -15,6 +15,7 @@
 #include "session/base/limits.h"
 #include "session/base/util.h"
 #include "tests/x/bench.h"
+#include "tests/x/clips.h"
 
 enum kind { KEY_DOWN, KEY_UP, POINTER, COPY, READ, BEGIN, END };
 
@@ -280,12 +281,50 @@ static void test_clipboard(void **state)
 	assert_string_equal(form_string(bench->result, "text", ""), "the agent's");
 }
 
+struct begun {
+	struct bench *bench;
+	bool done;
+};
+
+static void begin(void *arg)
+{
+	struct begun *begun = arg;
+
+	assert_int_equal(input_hold_begin(begun->bench->input, NULL), 0);
+	begun->done = true;
+}
+
+/* A person who has gone before an app has said what it has copied has changed nothing. */
+static void test_short_hold(void **state)
+{
+	struct bench *bench = *state;
+	const struct clips_form form = {"UTF8_STRING", NULL, "marked", 6};
+	const struct clips_display display = {.name = bench->server.display};
+	pid_t slow = clips_own(display, "CLIPBOARD", CLIPS_HALF_SILENT, &form, 1), good = clips_own(display, "PRIMARY", CLIPS_GOOD, &form, 1);
+	struct begun begun = {.bench = bench};
+
+	(void)STEPS(bench, {POINTER, 0, 10, 10, NULL});
+	(void)co_start(bench->loop, begin, &begun);
+	while (loop_turn(bench->loop, 50))
+		;
+	assert_false(begun.done);
+	(void)STEPS(bench, {END, 0, 0, 0, NULL});
+	while (!begun.done)
+		loop_turn(bench->loop, 50);
+	bench_act(bench, "{\"action\":\"clipboard_get\",\"selection\":\"primary\"}");
+	assert_string_equal(form_string(bench->result, "text", ""), "marked");
+	assert_string_equal(form_string(bench->result, "owner", ""), "app");
+	clips_end(slow);
+	clips_end(good);
+}
+
 int main(void)
 {
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, bench_set_up, bench_tear_down)
 	const struct CMUnitTest tests[] = {
 		TEST(test_signs),  TEST(test_signs_without_keys), TEST(test_modifiers_are_held), TEST(test_layout),    TEST(test_repeat),
 		TEST(test_pointer), TEST(test_release),           TEST(test_clipboard),
+		TEST(test_short_hold),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
