@@ -18,6 +18,7 @@ struct conversion {
 	size_t max;
 	int64_t deadline_ms;
 	struct selection_format got;
+	size_t room; /* of its data */
 };
 
 /* Waits until *what, as long as the owner goes on. */
@@ -41,6 +42,35 @@ static int wait_for(struct conversion *conversion, const bool *what, struct err 
 	return *what ? SELECTION_CAME : SELECTION_REFUSED;
 }
 
+static void drop(struct selection_format *format)
+{
+	if (format->data)
+		explicit_bzero(format->data, format->len);
+	free(format->data);
+	format->data = NULL;
+}
+
+/* Without a copy left behind: it may be a person's password. */
+static void add(struct conversion *conversion, char *piece, size_t len)
+{
+	struct selection_format *format = &conversion->got;
+	size_t before = format->len, room = MAX(before + len + 1, 2 * conversion->room);
+	char *data = format->data;
+
+	if (before + len + 1 > conversion->room) {
+		data = util_alloc(room);
+		if (before > 0)
+			memcpy(data, format->data, before);
+		drop(format);
+		conversion->room = room;
+	}
+	memcpy(data + before, piece, len);
+	explicit_bzero(piece, len);
+	format->data = data;
+	format->len = before + len;
+	format->data[format->len] = '\0';
+}
+
 /* Takes what is in the property: its *n bytes are added to what has come. */
 static int take_piece(struct conversion *conversion, size_t *n, struct err *e)
 {
@@ -58,10 +88,7 @@ static int take_piece(struct conversion *conversion, size_t *n, struct err *e)
 	if (len > room)
 		return SELECTION_LARGE;
 	format->unit = unit == 16 || unit == 32 ? (uint8_t)unit : 8;
-	format->data = util_realloc(format->data, format->len + len + 1);
-	memcpy(format->data + format->len, data, len);
-	format->len += len;
-	format->data[format->len] = '\0';
+	add(conversion, data, len);
 	*n = len;
 	return SELECTION_CAME;
 }
@@ -114,7 +141,7 @@ int selection_convert(struct selection *selection, xcb_atom_t target, xcb_timest
 	if (rc == SELECTION_CAME)
 		*format = conversion.got;
 	else
-		free(conversion.got.data);
+		drop(&conversion.got);
 	return rc;
 }
 

@@ -483,6 +483,7 @@ int xconn_property(struct xconn *x, xcb_window_t window, xcb_atom_t property, si
 	n = MIN(n, MIN(there, max));
 	*data = util_alloc(n + 1);
 	memcpy(*data, xcb_get_property_value(reply), n);
+	explicit_bzero(xcb_get_property_value(reply), n); /* clipboards come so: one copy is enough to look after */
 	(*data)[n] = '\0';
 	*len = n;
 	*type = reply->type;

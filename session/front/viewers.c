@@ -126,6 +126,7 @@ static void on_closed(void *arg)
 	end_view(viewer);
 	conn_give_back(viewer->conn, viewer->handle);
 	session_unref(viewer->session);
+	explicit_bzero(viewer->in, sizeof(viewer->in));
 	free(viewer);
 }
 
@@ -158,6 +159,7 @@ static bool give_to_view(struct viewer *viewer)
 
 		if (n < 0)
 			return errno == EAGAIN;
+		explicit_bzero(viewer->in + viewer->in_start, (size_t)n); /* a person types and pastes passwords */
 		viewer->in_start += (size_t)n;
 		viewer->in_len -= (size_t)n;
 	}

@@ -144,6 +144,7 @@ static ssize_t take_early(struct websocket *websocket, uint8_t *buf, size_t len)
 	size_t n = MIN(len, websocket->early_len - websocket->early_start);
 
 	memcpy(buf, websocket->early + websocket->early_start, n);
+	explicit_bzero(websocket->early + websocket->early_start, n);
 	websocket->early_start += n;
 	if (websocket->early_start == websocket->early_len) {
 		free(websocket->early);
@@ -197,15 +198,17 @@ static void on_frame(wslay_event_context_ptr wslay, const struct wslay_event_on_
 	wslay_event_shutdown_read(websocket->wslay);
 }
 
-/* A piece of a frame's content; of those that control the connection itself nothing is handed on. */
+/* A piece of a frame's content; of those that control the connection itself nothing is handed on. What people type and paste comes so: it is wiped
+ * from wslay's buffer, which has no more use for it. */
 static void on_chunk(wslay_event_context_ptr wslay, const struct wslay_event_on_frame_recv_chunk_arg *chunk, void *arg)
 {
 	struct websocket *websocket = arg;
 
 	(void)wslay;
-	if (websocket->in_control || websocket->refused || websocket->state != OPEN || chunk->data_length == 0)
-		return;
-	websocket->ops->data(websocket->arg, chunk->data, chunk->data_length);
+	if (!websocket->in_control && !websocket->refused && websocket->state == OPEN && chunk->data_length > 0)
+		websocket->ops->data(websocket->arg, chunk->data, chunk->data_length);
+	if (!websocket->in_control)
+		explicit_bzero((void *)(uintptr_t)chunk->data, chunk->data_length);
 }
 
 /* What comes behind a close is of no use. */
@@ -361,7 +364,10 @@ void websocket_destroy(struct websocket *websocket)
 	loop_cancel(websocket->soon);
 	loop_remove(websocket->source);
 	wslay_event_context_free(websocket->wslay);
+	if (websocket->early)
+		explicit_bzero(websocket->early, websocket->early_len);
 	free(websocket->early);
+	explicit_bzero(websocket->out, sizeof(websocket->out));
 	free(websocket);
 }
 

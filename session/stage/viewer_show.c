@@ -172,6 +172,9 @@ static int show(struct viewer *viewer, struct err *e)
 	while (rc == 0 && !viewer->gone) {
 		int64_t now_ms = util_now_ms();
 
+		/* The view has it: nobody needs it here. */
+		if (viewer->taken)
+			wipe_text(viewer);
 		if (!is_due(viewer)) {
 			rc = wait_news(viewer, e);
 		} else if (now_ms < viewer->next_ms && viewer->was_shown) {

@@ -18,6 +18,7 @@ from PIL import Image
 import recording
 from api import Api, Refused, picture_of
 from conftest import BUILD, until
+from memory import assert_not_in_memory, memory_of, processes
 from page import HERE, open_page
 from tls import make_certificate, trusting
 
@@ -153,42 +154,6 @@ def test_command_line_at_a_terminal(server):
 
 
 # --- where it must not be
-
-def memory_of(pid):
-    """All that a process can read of its own memory."""
-    with open(f"/proc/{pid}/mem", "rb", 0) as memory:
-        for line in pathlib.Path(f"/proc/{pid}/maps").read_text().splitlines():
-            start, end = (int(part, 16) for part in line.split()[0].split("-"))
-            if "r" not in line.split()[1] or "[v" in line:
-                continue
-            try:
-                memory.seek(start)
-                yield memory.read(end - start)
-            except (OSError, OverflowError):
-                continue
-
-
-def processes(root):
-    found, left = {}, [root]
-    while left:
-        pid = left.pop()
-        try:
-            found[pid] = pathlib.Path(f"/proc/{pid}/comm").read_text().strip()
-            for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
-                left += [int(child) for child in (task / "children").read_text().split()]
-        except (FileNotFoundError, ProcessLookupError):
-            continue
-    return found
-
-
-def assert_not_in_memory(server, needle, but=()):
-    for pid, name in processes(server.process.pid).items():
-        if name not in but:
-            try:
-                assert not any(needle in piece for piece in memory_of(pid)), f"it is in the memory of {name}"
-            except (FileNotFoundError, ProcessLookupError):
-                continue
-
 
 @pytest.fixture(params=["plain", "tls"])
 def reached(request, make_server, tmp_path):

@@ -4,6 +4,7 @@ import contextlib
 import os
 import pathlib
 import re
+import secrets
 import signal
 import struct
 import threading
@@ -16,6 +17,7 @@ import rfb
 from api import Refused, picture_of
 from conftest import until
 from jail import processes
+from memory import copies, holders
 from rfb import ALT, CLIPBOARD, COPY, CTRL, CURSOR, DESKTOP_SIZE, EXT_SIZE, LAST_RECT, QUALITY_6, RAW, SHIFT, TIGHT, ZRLE, Closed
 from terminal import RawTerminal
 from test_front_kills import answers, front_pid, new_front
@@ -248,6 +250,35 @@ def test_clipboards_go_back(shared):
         viewer.whole()
     assert shared.do("clipboard_get")["text"] == "the agent's"
     assert "S3cret-Canary" not in str(shared.do("clipboard_get", selection="primary"))
+
+
+def test_what_was_pasted_stays_in_no_memory(server, shared):
+    """Neither where it came in, nor on its way, nor where it was until the person gave back."""
+    text = secrets.token_hex(1000)
+    pieces = [text[at:at + 24].encode() for at in (0, 976, 1976)]
+    with holding(shared) as (viewer, _):
+        viewer.cut(text)
+        until(lambda: holders(server, pieces[1]))
+        viewer.whole()
+    assert [holders(server, piece) for piece in pieces] == [set()] * 3
+
+
+def test_what_was_copied_stays_in_no_memory(server, make_session):
+    """What a person has copied out of an app is with that app and the viewer."""
+    session = make_session("desktop", apps=["editor"])
+    text = secrets.token_hex(40)
+    with holding(session) as (viewer, _):
+        viewer.whole()
+        viewer.type(text)
+        shortcut(viewer, "a")
+        shortcut(viewer, "c")
+        viewer.until(lambda: viewer.text is not None)
+        viewer.whole()
+        assert viewer.text == text
+    needle = text[8:40].encode()
+    assert not holders(server, needle, but=("mousepad", "Xvfb", "glovebox-stage"))
+    # libxcb keeps what it has read until it reads more: that is one, and there is no other.
+    assert copies(server, "glovebox-stage", needle) <= 1
 
 
 def test_a_text_copied_in_the_session(make_session):
