@@ -54,6 +54,9 @@ export class LeasePanel {
   // What the person ticked before taking over.
   choice() {
     const viewer = this.viewer();
+    if (this.isElsewhere()) {
+      return viewer ? {viewer} : {}; // another window; all else stays as it was said
+    }
     return {
       ...(viewer ? {viewer} : {}),
       kind: this.secret.checked ? "login" : this.lease.kind && this.lease.kind !== "login" ? this.lease.kind : "other",

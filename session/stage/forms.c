@@ -38,9 +38,11 @@ static const struct field lease_fields[] = {
 	{"action", FIELD_ENUM, true, 0, 0, "take give extend clear withdraw", NULL, NULL, NULL,
 	 "take, give, extend: of a person; clear: from a person to nobody, from nobody to the agent; withdraw: of the agent that asked"},
 	{"viewer", FIELD_STRING, false, 2, 11, NULL, NULL, NULL, NULL, "of a take: the viewer whose keys and pointer count, as its ticket names it"},
-	{"kind", FIELD_ENUM, false, 0, 0, "login approve captcha other", NULL, NULL, NULL, "of a take; absent: as the agent asked, or other"},
-	{"keep_running", FIELD_BOOL, false, 0, 0, NULL, NULL, NULL, "false", "of a take for a login: the agent's programs stand still and are not ended"},
-	{"share", FIELD_BOOL, false, 0, 0, NULL, NULL, NULL, "false", "of a take for a login: other viewers see the screen, too"},
+	{"kind", FIELD_ENUM, false, 0, 0, "login approve captcha other", NULL, NULL, NULL, "of a take; absent: as the agent asked, or as it is, or other"},
+	{"keep_running", FIELD_BOOL, false, 0, 0, NULL, NULL, NULL, NULL,
+	 "of a take for a login: the agent's programs stand still and are not ended; absent: they are ended, or as whoever holds has said before"},
+	{"share", FIELD_BOOL, false, 0, 0, NULL, NULL, NULL, NULL,
+	 "of a take for a login: other viewers see the screen, too; absent: they do not, or as whoever holds has said before"},
 	{"note", FIELD_STRING, false, 0, LIMIT_REASON_BYTES, NULL, NULL, NULL, NULL, "of a give: what the agent is told"},
 };
 const struct form forms_lease = {lease_fields, ARRAY_LEN(lease_fields), NULL};

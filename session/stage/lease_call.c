@@ -91,6 +91,8 @@ static int find_viewer(const struct stage *stage, const struct call *call, uint3
 
 static int change(struct stage *stage, struct call *call, struct err *e)
 {
+	const struct lease *lease = &stage->lease;
+	bool holds = lease->holder == LEASE_HUMAN;
 	json_auto_t *body = NULL;
 	struct lease_by by = {.call = call};
 	size_t row;
@@ -106,8 +108,9 @@ static int change(struct stage *stage, struct call *call, struct err *e)
 	if (rows[row].event == LEASE_TAKE && find_viewer(stage, call, &by.viewer, e) < 0)
 		return -1;
 	by.note = form_string(body, "note", NULL);
-	by.keeps = form_bool(body, "keep_running", false);
-	by.shares = form_bool(body, "share", false);
+	/* Who has them already and takes them by another window has not changed his mind. */
+	by.keeps = form_bool(body, "keep_running", holds && lease->keeps);
+	by.shares = form_bool(body, "share", holds && lease->shares);
 	if (lease_move(stage, rows[row].event, &by, e) < 0)
 		return -1;
 	if (rows[row].event == LEASE_TAKE)

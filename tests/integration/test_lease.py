@@ -187,6 +187,19 @@ def test_or_keeps_them(session):
     assert session.exec("sh", "-c", "kill -0 $(cat pid)")["exit_code"] == 0
 
 
+def test_another_window_changes_nothing_else(session):
+    """Who holds and takes by another viewer is not asked again: the programs are kept, and the screen stays shared or not."""
+    session.run("sh", "-c", "sleep 1000 >/dev/null 2>&1 & echo $! >pid")
+    person = Person(session)
+    person.take(kind="login", keep_running=True, share=True)
+    again = person.take()
+    assert (again["kind"], again["keep_running"], again["shared"]) == ("login", True, True)
+    assert not person.take(share=False)["shared"]
+    person.give()
+    look(session)
+    assert session.exec("sh", "-c", "kill -0 $(cat pid)")["exit_code"] == 0
+
+
 # --- what runs when a person comes (V02) ---
 
 def take_during(session, person, *actions, when=lambda: True, **fields):
