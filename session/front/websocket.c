@@ -45,6 +45,7 @@ struct websocket {
 	uint8_t out[LIMIT_WEBSOCKET_TURN_BYTES + HEADERS_BYTES]; /* out[out_start..out_len) is not sent yet */
 	size_t out_start, out_len;
 	int64_t heard_ms, pinged_ms;
+	int64_t tick_ms; /* when the tick is due */
 	bool silent;
 	struct loop_timer *tick; /* while OPEN for pings, then for the end */
 	struct loop_timer *soon; /* what came early is still to be read */
@@ -57,6 +58,7 @@ static void on_tick(void *arg);
 static void set_tick(struct websocket *websocket, int64_t at_ms)
 {
 	loop_cancel(websocket->tick);
+	websocket->tick_ms = at_ms;
 	websocket->tick = loop_at(websocket->loop, at_ms, on_tick, websocket);
 }
 
@@ -307,11 +309,22 @@ static int64_t next_tick_ms(const struct websocket *websocket, int64_t now_ms)
 	return pace->silent_ms > 0 && !websocket->silent ? MIN(at_ms, websocket->heard_ms + pace->silent_ms) : at_ms;
 }
 
+/* Since when the peer says nothing. Time in which this process did not run is none of the peer's, nor is what it has said and nobody has read yet. */
+static int64_t quiet_for_ms(struct websocket *websocket, int64_t now_ms)
+{
+	char byte;
+
+	websocket->heard_ms = MIN(websocket->heard_ms + MAX(now_ms - websocket->tick_ms, 0), now_ms);
+	if (recv(websocket->fd, &byte, 1, MSG_DONTWAIT | MSG_PEEK) > 0 && may_read(websocket))
+		websocket->heard_ms = now_ms;
+	return now_ms - websocket->heard_ms;
+}
+
 static void on_tick(void *arg)
 {
 	struct websocket *websocket = arg;
 	const struct websocket_pace *pace = &websocket->pace;
-	int64_t now_ms = util_now_ms(), quiet_ms = now_ms - websocket->heard_ms;
+	int64_t now_ms = util_now_ms(), quiet_ms = quiet_for_ms(websocket, now_ms);
 
 	websocket->tick = NULL;
 	if (websocket->state != OPEN || quiet_ms >= pace->dead_ms) {
