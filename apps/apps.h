@@ -50,11 +50,15 @@ struct access *apps_access(struct apps *apps);
  */
 void apps_hold(struct apps *apps, bool held);
 
-/* What apps have started themselves is the agent's from now on: it is of the group agent. Errors: ERR_GONE, ERR_TIMEOUT, ERR_CANCELLED. */
-int apps_sort(struct apps *apps, int64_t deadline_ms, struct err *e);
+/* What apps have started themselves is the agent's from now on: it is of the group agent; `all`: and so are the apps themselves, but for trusted ones, for
+ * they load code that the agent may have put into its home. Errors: ERR_GONE, ERR_TIMEOUT, ERR_CANCELLED. */
+int apps_sort(struct apps *apps, bool all, int64_t deadline_ms, struct err *e);
 
 /* Names of the programs that run in the group agent, each once, at most LIMIT_PROGRAMS; the caller's reference. */
 json_t *apps_programs(const struct apps *apps);
+
+/* Titles of the apps that are not trusted and run; the caller's reference. */
+json_t *apps_untrusted(const struct apps *apps);
 
 /* Kills those that the stage has started for the agent; for hosts without a switch for all of them. */
 void apps_end_agents(struct apps *apps);

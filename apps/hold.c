@@ -24,9 +24,9 @@ void apps_hold(struct apps *apps, bool held)
 	apps->held_ms = held ? now_ms : 0;
 }
 
-int apps_sort(struct apps *apps, int64_t deadline_ms, struct err *e)
+int apps_sort(struct apps *apps, bool all, int64_t deadline_ms, struct err *e)
 {
-	return spawner_sort(apps->spawner, deadline_ms, e);
+	return spawner_sort(apps->spawner, all, deadline_ms, e);
 }
 
 int64_t hold_clock_ms(const struct apps *apps)
@@ -78,6 +78,16 @@ json_t *apps_programs(const struct apps *apps)
 		closedir(folder);
 	else
 		util_close_fd(&fd);
+	return names;
+}
+
+json_t *apps_untrusted(const struct apps *apps)
+{
+	json_t *names = json_array();
+
+	for (const struct launched *launched = apps->launched; launched; launched = launched->next)
+		if (!launched->app->trusted && !launched->app->terminal && !launched->process->ended)
+			add_name(names, launched->app->title);
 	return names;
 }
 

@@ -472,9 +472,9 @@ int spawner_wait_end(struct process *process, int64_t deadline_ms, struct err *e
 	return process->spawner->fd < 0 ? gone(e) : 0;
 }
 
-int spawner_sort(struct spawner *spawner, int64_t deadline_ms, struct err *e)
+int spawner_sort(struct spawner *spawner, bool all, int64_t deadline_ms, struct err *e)
 {
-	const struct init_sort record = {.op = INIT_SORT};
+	const struct init_sort record = {.op = INIT_SORT, .all = all};
 	size_t number;
 
 	if (send_record(spawner, &record, sizeof(record), NULL, 0, deadline_ms, e) < 0)

@@ -75,9 +75,9 @@ int spawner_wait_end(struct process *process, int64_t deadline_ms, struct err *e
 /* Sends a signal to the program's process group, unless it has ended. Waits for nothing. */
 void spawner_signal(struct process *process, int signo);
 
-/* What apps of the catalogue have started themselves, but for trusted ones, is of the group agent when this returns. Errors: ERR_GONE, ERR_TIMEOUT,
+/* What apps of the catalogue have started themselves, but for trusted ones, is of the group agent when this returns; `all`: and the apps themselves. Errors: ERR_GONE, ERR_TIMEOUT,
  * ERR_CANCELLED. Must run in a coroutine. */
-int spawner_sort(struct spawner *spawner, int64_t deadline_ms, struct err *e);
+int spawner_sort(struct spawner *spawner, bool all, int64_t deadline_ms, struct err *e);
 
 /* As spawner_signal, to all that run in a group. */
 void spawner_signal_group(struct spawner *spawner, enum init_group group, int signo);

@@ -80,6 +80,7 @@ struct init_authority {
 struct init_sort {
 	uint32_t op;
 	uint32_t tag; /* 0 */
+	uint32_t all; /* 1: and the apps themselves, but for trusted ones */
 };
 
 struct init_signal {

@@ -255,15 +255,24 @@ static bool is_job(void *arg, pid_t pid)
 	return job;
 }
 
+static bool is_no_job(void *arg, pid_t pid)
+{
+	(void)arg;
+	(void)pid;
+	return false;
+}
+
 static void on_sort(struct service *service, char *record, size_t len, const int *fds, size_t n_fds)
 {
-	(void)record;
+	struct init_sort sort;
+
 	(void)fds;
-	if (len != sizeof(struct init_sort) || n_fds > 0) {
+	if (len != sizeof(sort) || n_fds > 0) {
 		refuse(service, 0, EINVAL);
 		return;
 	}
-	strays_move(service->groups, is_job, service);
+	memcpy(&sort, record, sizeof(sort));
+	strays_move(service->groups, sort.all ? is_no_job : is_job, service);
 	report(service, &(struct init_report){.op = INIT_SORTED});
 }
 

@@ -114,15 +114,15 @@ export class LeasePanel {
 
   // What happens to the agent's own programs.
   showOptions() {
-    const programs = this.programs(), all = programs.length ? named(programs) : "";
     const ends = this.secret.checked && !this.keep.checked;
+    const programs = ends ? [...this.programs(), ...(this.lease?.apps ?? [])] : this.programs(), all = programs.length ? named(programs) : "";
     const alone = this.secret.checked ? "Nobody but you sees the screen meanwhile. " : "";
     const fate = !all ? "The agent runs no programs of its own now."
-      : ends ? `When you take over, the agent's own programs are ended first: ${all}.`
+      : ends ? `When you take over, what could listen is ended first: ${all}.`
         : this.lease?.holder === "nobody" ? `The agent's own programs stand still until the controls are given back: ${all}.`
           : `When you take over, the agent's own programs stand still until you give back: ${all}.`;
     say(this.fate, alone + fate);
-    show(this.keepRow, this.secret.checked && all);
+    show(this.keepRow, this.secret.checked && (all || this.lease?.apps?.length));
   }
 
   // What is true while a person holds, also where it is not pleasant.

@@ -178,7 +178,9 @@ json_t *lease_json(const struct stage *stage, const struct call *call)
 	json_object_set_new(out, "keep_running", json_boolean(lease->keeps));
 	json_object_set_new(out, "shared", json_boolean(lease->shares));
 	json_object_set_new(out, "must_observe", json_boolean(lease->unseen));
-	if (stage->apps)
+	if (stage->apps) {
 		json_object_set_new(out, "programs", apps_programs(stage->apps));
+		json_object_set_new(out, "apps", apps_untrusted(stage->apps)); /* which a login ends as well */
+	}
 	return out;
 }

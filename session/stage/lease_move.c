@@ -347,8 +347,8 @@ void lease_wait_hands(struct stage *stage)
 	if (stage->epoch != epoch)
 		return;
 	co_shield();
-	/* A script that a file manager was told to run is the agent's as well. */
-	if (stage->apps && apps_sort(stage->apps, util_now_ms() + (stage->frozen ? 0 : LIMIT_FREEZE_MS), &e) < 0)
+	/* A script that a file manager was told to run is the agent's as well; and an editor may run what the agent has put into its home. */
+	if (stage->apps && apps_sort(stage->apps, ends_jail(&stage->lease), util_now_ms() + (stage->frozen ? 0 : LIMIT_FREEZE_MS), &e) < 0)
 		log_err(LOG_WARN, &e, "finding what apps have started");
 	if (stage->epoch != epoch) {
 		co_unshield();

@@ -148,7 +148,8 @@ static const struct member lease_members[] = {
 	{"keep_running?", "boolean", "for people alone, as what follows: the agent's programs are not ended in a login"},
 	{"shared?", "boolean", "others see the screen in a login, too"},
 	{"must_observe?", "boolean", "the agent has not looked since it got the controls back"},
-	{"programs?", "string[]", "names of the agent's own programs, which a hold makes stand still"},
+	{"programs?", "string[]", "names of the agent's own programs, which a hold makes stand still, and a login ends"},
+	{"apps?", "string[]", "titles of the apps but the browsers that run: a login ends them, too"},
 };
 
 /* The lines of a journal: as its file has them with `hash`, as events without. */

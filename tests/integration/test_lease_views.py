@@ -95,6 +95,23 @@ def test_what_a_file_manager_was_told_to_run(make_session, kind):
         until(lambda: int(session.run("tail", "-n1", "ticks")) > after)
 
 
+def test_a_login_ends_apps_that_load_code(make_session):
+    """What a toolkit finds in the agent's home runs in every app but the browsers."""
+    session = make_session("desktop", apps=["editor", "panel"])
+    person = Person(session)
+    assert person.lease()["apps"] == ["Editor"]
+    person.take(kind="login")
+    until(lambda: person.lease()["apps"] == [])
+    person.give()
+    look(session)
+    assert session.exec("pgrep", "-x", "mousepad")["exit_code"] == 1
+    assert session.exec("pgrep", "-x", "tint2")["exit_code"] == 0
+    session.do("launch", app="editor")
+    person.take(kind="login", keep_running=True)
+    assert person.lease()["apps"] == ["Editor"]
+    person.give()
+
+
 def test_an_app_of_several_programs(make_session):
     """The office is a program that starts another one: that is the app, and a person can use it."""
     session = make_session("office")
