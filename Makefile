@@ -27,7 +27,7 @@ OPT_fuzz    := -O1 -g -fsanitize=address,undefined,fuzzer-no-link -fno-sanitize-
 PKGS := jansson libseccomp libmicrohttpd libpng libdeflate libturbojpeg libwebp x11 x11-xcb xtst xcb xcb-xtest xcb-shm xcb-damage \
         xcb-xfixes xcb-randr xcb-res xcb-xkb xcb-xinput xkbcommon sqlite3 libcurl libcares gnutls libzip dbus-1 libvncserver zlib
 # run, check and bench install what is missing; everything else says what it is.
-ifneq ($(filter-out run check bench check-host dist uninstall clean,$(or $(MAKECMDGOALS),all)),)
+ifneq ($(filter-out run check demo bench check-host dist uninstall clean,$(or $(MAKECMDGOALS),all)),)
 ifeq ($(shell pkg-config --exists $(PKGS) 2>/dev/null && $(CC) -fsyntax-only -include wslay/wslay.h -x c /dev/null 2>/dev/null && echo all),)
 $(error packages are missing: sudo apt-get install -y $(shell images/deps --missing build))
 endif
@@ -106,12 +106,12 @@ $(B)/$(1): $(call objs,$(DIRS_$(1))) $(B)/libbase.a
 endef
 $(foreach p,$(PROGRAMS),$(eval $(call PROGRAM,$(p))))
 
-# Tests in C: each tests/unit/test_NAME.c is one cmocka program; a line "/* links: DIR… */" in it names the folders it tests, or a program with all of its. Those in
+# Tests in C: each tests/unit/test_NAME.c is one cmocka program; a line "/* links: DIR… */" in it names the folders it tests. Those in
 # tests/x start an X server of their own, by what else is in that folder.
 UNIT := $(patsubst tests/%.c,$(B)/%,$(wildcard tests/unit/test_*.c))
 XTESTS := $(patsubst tests/%.c,$(B)/%,$(wildcard tests/x/test_*.c))
 without_main = $(foreach o,$(1),$(if $(findstring /main_,$(o)),,$(o)))
-test_dirs = $(foreach d,$(shell sed -n 's|^/\* links: \(.*\) \*/|\1|p' tests/$(1).c),$(or $(DIRS_$(d)),$(d)))
+test_dirs = $(shell sed -n 's|^/\* links: \(.*\) \*/|\1|p' tests/$(1).c)
 define TEST
 $(B)/$(1): $(B)/tests/$(1).o $(call without_main,$(call objs,$(call test_dirs,$(1)))) $(if $(filter x/%,$(1)),$(B)/tests/x/help.a) $(B)/libbase.a
 	@mkdir -p $$(@D)
@@ -183,6 +183,10 @@ run:
 check:
 	@STATE=$(STATE) tests/run
 
+# A log-in with a person in the loop: you, or with AUTO=1 a browser.
+demo:
+	@STATE=$(STATE) AUTO=$(AUTO) tests/demo/run
+
 bench:
 	@STATE=$(STATE) session/setup bench >&2
 	@STATE=$(STATE) tests/perf/bench
@@ -204,6 +208,6 @@ dist:
 clean:
 	rm -rf build build-*
 
-.PHONY: all bench-programs fuzz unit unit-programs xtests run check check-host bench install uninstall dist clean
+.PHONY: all bench-programs fuzz unit unit-programs xtests run check demo check-host bench install uninstall dist clean
 .DELETE_ON_ERROR:
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

@@ -134,7 +134,8 @@ static int relay_stream(struct request *request, const char *name, struct err *e
 	if (check_streams(&request->front->sessions, e) < 0 || relay(request, name, LIMIT_STATE_MS, e) < 0)
 		return -1;
 	/* A proxy that collects replies would keep the events. */
-	reply_header(&request->reply, "X-Accel-Buffering", "no");
+	if (request->reply.status == 200)
+		reply_header(&request->reply, "X-Accel-Buffering", "no");
 	return 0;
 }
 

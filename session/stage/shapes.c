@@ -274,6 +274,8 @@ static const struct member result_line[] = {
 	{"truncated?", "boolean", NULL},
 	{"more?", "boolean", NULL},
 	{"took_ms?", "count", NULL},
+	{"came?", "boolean", NULL},
+	{"returned?", "boolean", NULL},
 };
 static const struct member switch_line[] = {LINE, {"event", "=paused resumed", "the session was"}, WHO, WHEN};
 static const struct member lease_line[] = {
