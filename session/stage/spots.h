@@ -19,8 +19,8 @@
 #define SPOTS_STIR_MS 150  /* after an action that may move it */
 #define SPOTS_STILL_MS 400 /* and after it has moved, until it counts as resting */
 #define SPOTS_AROUND_PX 40 /* of what is drawn anew around a field when its page gives way to another */
-#define SPOTS_PAINT_MS 300 /* from then on, until that is what is seen */
-#define SPOTS_LEAVE_MS 3000 /* without that, from the end of the field on */
+#define SPOTS_PAINT_MS 2000 /* from then on, until that is what is seen: a page on its way out is drawn again, and a busy host is slow to show the next */
+#define SPOTS_LEAVE_MS 10000 /* without that, from the end of the field on */
 #define SPOTS_AGAIN_MS 200 /* an app that did not answer is asked again */
 
 struct stage;
