@@ -81,20 +81,34 @@ static bool cover_window(struct stage *stage, const struct spot *spot, struct re
 	return apps_place(stage->apps, spot->window, out, &e) == 0 || e.code != ERR_NO_WINDOW;
 }
 
-/* It is gone: where it was is blank as long as it may be seen. */
-static bool leave(struct stage *stage, struct spot *spot, struct rect *out)
+/* Where it was is blank as long as it may be seen; false: that is over. */
+static bool stays(struct stage *stage, const struct spot *spot, int64_t *until_ms, struct rect *out)
 {
 	const struct rect screen = {0, 0, stage->native.width_px, stage->native.height_px};
 	int64_t now_ms = util_now_ms();
 
-	if (spot->until_ms == 0)
-		spot->until_ms = now_ms + SPOTS_LEAVE_MS;
+	if (*until_ms == 0)
+		*until_ms = now_ms + SPOTS_LEAVE_MS;
 	else if (display_drawn_over(stage->display, around(spot->rect, screen)))
-		spot->until_ms = MIN(spot->until_ms, now_ms + SPOTS_PAINT_MS);
+		*until_ms = MIN(*until_ms, now_ms + SPOTS_PAINT_MS);
 	*out = spot->rect;
-	if (now_ms >= spot->until_ms || spot->rect.width == 0)
+	if (now_ms >= *until_ms || spot->rect.width == 0)
 		return false;
-	look_again_at(stage, spot->until_ms);
+	look_again_at(stage, *until_ms);
+	return true;
+}
+
+/* It is gone. */
+static bool leave(struct stage *stage, struct spot *spot, struct rect *out)
+{
+	return stays(stage, spot, &spot->until_ms, out);
+}
+
+/* Its app says that it is not seen: so does a browser of a page on its way out, which is on the screen all the same. */
+static bool hide(struct stage *stage, struct spot *spot, struct rect *out)
+{
+	if (!stays(stage, spot, &spot->hidden_ms, out))
+		*out = spot->rect = (struct rect){0, 0, 0, 0};
 	return true;
 }
 
@@ -115,9 +129,12 @@ static bool locate(struct stage *stage, struct spot *spot, struct rect *out)
 		look_again_at(stage, util_now_ms() + SPOTS_AGAIN_MS);
 		return cover_window(stage, spot, out);
 	}
-	spot->rect = shows && node.width > 0 ? grown(&node) : (struct rect){0, 0, 0, 0};
-	if (!is_same(spot->rect, before))
+	if (!shows || node.width == 0)
+		return hide(stage, spot, out);
+	spot->rect = grown(&node);
+	if (!is_same(spot->rect, before) || spot->hidden_ms > 0)
 		spot->moved_ms = now_ms;
+	spot->hidden_ms = 0;
 	rests_ms = MAX(spot->moved_ms + SPOTS_STILL_MS, stage->spots.stirred_ms + SPOTS_STIR_MS);
 	*out = spot->rect;
 	if (now_ms >= rests_ms)

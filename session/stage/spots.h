@@ -30,6 +30,7 @@ struct spot {
 	struct rect rect;     /* native pixels, grown; width 0: it is not on the screen */
 	int64_t moved_ms;     /* when it was last seen somewhere else than before */
 	int64_t until_ms;     /* it is gone, and forgotten then; 0: it is there */
+	int64_t hidden_ms;    /* its app says that it is not seen: where it was is blank until then; 0: it is seen */
 };
 
 /* Zero-initialised is ready to use: none. */
