@@ -106,12 +106,12 @@ $(B)/$(1): $(call objs,$(DIRS_$(1))) $(B)/libbase.a
 endef
 $(foreach p,$(PROGRAMS),$(eval $(call PROGRAM,$(p))))
 
-# Tests in C: each tests/unit/test_NAME.c is one cmocka program; a line "/* links: DIR… */" in it names the folders it tests. Those in
+# Tests in C: each tests/unit/test_NAME.c is one cmocka program; a line "/* links: DIR… */" in it names the folders it tests, or a program with all of its. Those in
 # tests/x start an X server of their own, by what else is in that folder.
 UNIT := $(patsubst tests/%.c,$(B)/%,$(wildcard tests/unit/test_*.c))
 XTESTS := $(patsubst tests/%.c,$(B)/%,$(wildcard tests/x/test_*.c))
 without_main = $(foreach o,$(1),$(if $(findstring /main_,$(o)),,$(o)))
-test_dirs = $(shell sed -n 's|^/\* links: \(.*\) \*/|\1|p' tests/$(1).c)
+test_dirs = $(foreach d,$(shell sed -n 's|^/\* links: \(.*\) \*/|\1|p' tests/$(1).c),$(or $(DIRS_$(d)),$(d)))
 define TEST
 $(B)/$(1): $(B)/tests/$(1).o $(call without_main,$(call objs,$(call test_dirs,$(1)))) $(if $(filter x/%,$(1)),$(B)/tests/x/help.a) $(B)/libbase.a
 	@mkdir -p $$(@D)
