@@ -480,14 +480,14 @@ static void test_cut_text(void **state)
 	assert_int_equal(ask.kind, VIEW_ASK_CUT);
 	assert_int_equal(ask.total, sizeof(text) - 1);
 	assert_memory_equal(ask.data, text, sizeof(text) - 1);
-	/* And the session. */
+	/* And the session, once the viewer has fetched the first picture. */
+	uint32_t screen[WIDTH * HEIGHT];
+
+	ask_update(&rig, true);
+	take_raw(&rig, screen);
 	memcpy(rig.segment + view_cut_at(WIDTH, HEIGHT), text, sizeof(text) - 1);
 	ask_update(&rig, true);
 	publish(&rig, &news);
-	uint32_t screen[WIDTH * HEIGHT];
-
-	take_raw(&rig, screen); /* the first picture, which it had not fetched */
-	ask_update(&rig, true);
 	wait_taken(&rig);
 	hear(&rig, bytes, CLIP_FLAGS_BYTES);
 	assert_int_equal(framer_u32(bytes + 8), CLIP_NOTIFY | CLIP_TEXT);
