@@ -94,7 +94,14 @@ int input_hold_end(struct input *input, struct err *e)
 
 	remote_release(&input->remote);
 	rc = remote_restore(&input->remote, e);
-	return copied_end(&input->copied, rc == 0 ? e : NULL) < 0 ? -1 : rc;
+	if (copied_end(&input->copied, rc == 0 ? e : NULL) < 0)
+		rc = -1;
+	/* What the person had copied went to apps through these. */
+	if (xconn_wipe_sent(input->x, rc == 0 ? e : NULL) < 0)
+		rc = -1;
+	if (input->copied.clipboard->untrusted)
+		(void)xconn_wipe_sent(input->copied.clipboard->untrusted, NULL);
+	return rc;
 }
 
 /* Who asks for what another has is told so. */

@@ -99,6 +99,12 @@ void xconn_flush(struct xconn *x);
  */
 int xconn_room(struct xconn *x, struct err *e);
 
+/*
+ * Nothing of what was sent stays in the buffer of requests, which xcb uses again and never clears: a request of zeros that does nothing goes
+ * through all of it. Errors as xconn_reply. Must run in a coroutine.
+ */
+int xconn_wipe_sent(struct xconn *x, struct err *e);
+
 /* The atom of this name (made if it is not there); known ones are not asked for again. Must run in a coroutine. */
 int xconn_atom(struct xconn *x, const char *name, xcb_atom_t *atom, struct err *e);
 
