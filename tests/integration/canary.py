@@ -13,8 +13,8 @@ import recording
 
 CHUNK = 16 << 20
 OCR_SCALE = 2
-# Programs of the desktop, which a person types into; all others of a server are looked into.
-APPS = re.compile(r"firefox|Web Content|Isolated|WebExtensions|Privileged|Socket Process|RDD Process|Utility|forkserver|crashhelper")
+# Programs of the desktop, which a person types into, and the display and bus that carry it; all others of a server are looked into.
+APPS = re.compile(r"firefox|Xvfb|dbus-daemon|Web Content|Isolated|WebExtensions|Privileged|Socket Process|RDD Process|Utility|forkserver|crashhelper")
 
 
 def pieces_of_base64(data):
@@ -93,7 +93,7 @@ class Secrets:
                         break
                     if not piece:
                         break
-                    found.update(self.find(before + piece))
+                    found.update(f"{what} in {line.split()[-1]}" for what in self.find(before + piece))
                     before = piece[-self.longest:]
                     start += len(piece)
         return [f"memory of {name} ({pid}): {what}" for what in sorted(found)]

@@ -13,7 +13,7 @@ import urllib.parse
 import jail
 
 PORT = 8000
-USER, PASSWORD, CODE, LOG_IN, INBOX, READ = "#ffcc00", "#00ccff", "#cc66ff", "#0055ff", "#00ff7f", "#aa00aa"
+USER, PASSWORD, CODE, LOG_IN, INBOX, READ = "#ffcc00", "#00ccff", "#f4e8ff", "#0055ff", "#00ff7f", "#aa00aa"
 COOKIE = "session=of-anna"
 STYLE = """<style>
 body { margin: 0; font: 32px sans-serif; }
