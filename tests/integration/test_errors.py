@@ -150,7 +150,7 @@ ELSEWHERE = {
     "already_done": "tests/unit: needs 1,024 keys",
     "stale_episode": "tests/unit/test_guard.c: there is one episode so far", "stale_epoch": "tests/unit/test_guard.c: and one epoch",
     "stale_target": "test_parallel.py: a click where the screen has changed",
-    "viewer_limit": "test_view.py: sixteen watch", "upgrade_required": "test_rfb.py: no WebSocket",
+    "viewer_limit": "test_view.py: sixteen watch",
     "lease_held": "test_lease.py: a person holds the controls", "lease_lost": "test_lease.py", "must_observe": "test_lease.py",
     "denied": "test_approvals.py", "approval_pending": "test_approvals.py", "waiting_for_approval": "test_approvals.py", "sensitive_field": "test_sensitive.py",
     "journal_full": "needs a full disk or a gigabyte",
