@@ -33,7 +33,7 @@ def clean(desk):
 
 def terminal(desk, title="Terminal"):
     """A terminal that keeps in typed.TITLE what it is typed."""
-    desk.run("sh", "-c", f"xterm -title {title} -e 'stty -echo; echo >ready.{title}; exec cat >typed.{title}' >/dev/null 2>&1 &")
+    desk.run("sh", "-c", f"xterm -title {title} -e 'stty -echo -icanon; echo >ready.{title}; exec cat >typed.{title}' >/dev/null 2>&1 &")
     window = desk.do("wait_window", title=title)["window"]
     until(lambda: desk.exec("rm", f"ready.{title}")["exit_code"] == 0)
     return window
