@@ -48,7 +48,7 @@ def test_an_agent_has_its_own_pictures(session):
 def test_it_is_no_look(make_session):
     """With guard last, an act is guarded by the last picture that its token got; a thumbnail that the same token gets is none."""
     session = make_session("minimal", guard="last", apps=["terminal"])
-    box = {"x": 600, "y": 400, "width": 200, "height": 200}
+    box = {"x": 690, "y": 490, "width": 20, "height": 20}
     act = {"actions": [{"action": "click", "x": 700, "y": 500}]}
     session.do("wait_settled", quiet_ms=500, timeout_ms=10000)
     assert session.api.request("GET", f"{session.path}/screenshot").status == 200
