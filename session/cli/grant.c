@@ -80,15 +80,10 @@ const struct cli_command grant_make = {
 
 static int run_grants(struct cli *cli)
 {
-	static const struct {
-		const char *member, *title;
-		int width;
-	} columns[] = {{"id", "ID", 18}, {"role", "ROLE", 12}, {"expires_at", "EXPIRES", 26}, {"name", "NAME", 0}};
+	static const struct show_column columns[] = {{"id", "ID", 18}, {"role", "ROLE", 12}, {"expires_at", "EXPIRES", 26}, {"name", "NAME", 0}};
 	auto_free char *path = NULL;
 	auto_reply reply = {0};
-	const json_t *token;
 	struct err e = {0};
-	size_t i;
 	int status;
 
 	if (cli_session_path(cli->args.words[0], "/tokens", &path, &e))
@@ -100,17 +95,7 @@ static int run_grants(struct cli *cli)
 		show_json(reply.json);
 		return CLI_DONE;
 	}
-	for (size_t k = 0; k < ARRAY_LEN(columns); k++)
-		printf("%-*s", columns[k].width, columns[k].title);
-	putchar('\n');
-	json_array_foreach(json_object_get(reply.json, "tokens"), i, token) {
-		for (size_t k = 0; k < ARRAY_LEN(columns); k++) {
-			const json_t *value = json_object_get(token, columns[k].member);
-
-			show_value(stdout, json_is_null(value) ? NULL : value, columns[k].width);
-		}
-		putchar('\n');
-	}
+	show_table(json_object_get(reply.json, "tokens"), columns, ARRAY_LEN(columns));
 	return CLI_DONE;
 }
 

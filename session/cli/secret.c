@@ -112,13 +112,8 @@ const struct cli_command secret_put = {
 
 static int run_ls(struct cli *cli)
 {
-	static const struct {
-		const char *member, *title;
-		int width;
-	} columns[] = {{"name", "NAME", 32}, {"app", "APP", 14}, {"origin", "ORIGIN", 40}, {"field", "FIELD", 10}, {"changed_at", "CHANGED", 0}};
+	static const struct show_column columns[] = {{"name", "NAME", 32}, {"app", "APP", 14}, {"origin", "ORIGIN", 40}, {"field", "FIELD", 10}, {"changed_at", "CHANGED", 0}};
 	auto_reply reply = {0};
-	const json_t *secret;
-	size_t i;
 	int status = cli_call(cli, "GET", "/v1/secrets", NULL, &reply);
 
 	if (status != CLI_DONE)
@@ -127,17 +122,7 @@ static int run_ls(struct cli *cli)
 		show_json(reply.json);
 		return CLI_DONE;
 	}
-	for (size_t k = 0; k < ARRAY_LEN(columns); k++)
-		printf("%-*s", columns[k].width, columns[k].title);
-	putchar('\n');
-	json_array_foreach(json_object_get(reply.json, "secrets"), i, secret) {
-		for (size_t k = 0; k < ARRAY_LEN(columns); k++) {
-			const json_t *value = json_object_get(secret, columns[k].member);
-
-			show_value(stdout, json_is_null(value) ? NULL : value, columns[k].width);
-		}
-		putchar('\n');
-	}
+	show_table(json_object_get(reply.json, "secrets"), columns, ARRAY_LEN(columns));
 	return CLI_DONE;
 }
 

@@ -69,6 +69,24 @@ void show_value(FILE *to, const json_t *value, int width)
 	fprintf(to, "%-*s", width, text);
 }
 
+void show_table(const json_t *list, const struct show_column *columns, size_t n_columns)
+{
+	const json_t *object;
+	size_t i;
+
+	for (size_t k = 0; k < n_columns; k++)
+		printf("%-*s", columns[k].width, columns[k].title);
+	putchar('\n');
+	json_array_foreach(list, i, object) {
+		for (size_t k = 0; k < n_columns; k++) {
+			const json_t *value = json_object_get(object, columns[k].member);
+
+			show_value(stdout, json_is_null(value) ? NULL : value, columns[k].width);
+		}
+		putchar('\n');
+	}
+}
+
 void show_members(FILE *to, json_t *object)
 {
 	const char *name;

@@ -19,6 +19,13 @@ char *show_visible(const char *text, size_t len, int lines);
 /* A value on one line: a string bare, anything else as compact JSON, NULL as "-"; padded with spaces to `width` columns. */
 void show_value(FILE *to, const json_t *value, int width);
 
+/* A table with a line for each object of the list; null members as "-". The last column has width 0. */
+struct show_column {
+	const char *member, *title;
+	int width;
+};
+void show_table(const json_t *list, const struct show_column *columns, size_t n_columns);
+
 /* "name  value" lines of an object's members; inner objects as compact JSON. */
 void show_members(FILE *to, json_t *object);
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A web site with a login, on the loopback of a session, as if that had a network: its process is none of the session's.
 
-site.py PORT LOG serves it; the first line of standard input is the password, "ready" is said when it listens, and LOG gets a JSON object
+site_of_anna.py PORT LOG serves it; the first line of standard input is the password, "ready" is said when it listens, and LOG gets a JSON object
 for each form that was sent."""
 import contextlib
 import http.server
