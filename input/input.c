@@ -96,10 +96,10 @@ int input_hold_end(struct input *input, struct err *e)
 	rc = remote_restore(&input->remote, e);
 	if (copied_end(&input->copied, rc == 0 ? e : NULL) < 0)
 		rc = -1;
-	/* What the person had copied went to apps through these. */
-	if (xconn_wipe_sent(input->x, rc == 0 ? e : NULL) < 0)
-		rc = -1;
-	if (input->copied.clipboard->untrusted)
+	/* What the person had copied went to apps through these. A display that is silent would have each of them wait in vain. */
+	if (rc == 0)
+		rc = xconn_wipe_sent(input->x, e);
+	if (rc == 0 && input->copied.clipboard->untrusted)
 		(void)xconn_wipe_sent(input->copied.clipboard->untrusted, NULL);
 	return rc;
 }
