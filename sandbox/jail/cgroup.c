@@ -22,6 +22,8 @@
 #define VIEWS_MEMORY (1024 * MIB)
 #define STAGE_PIDS 32
 #define VIEWS_PIDS 64
+#define EGRESS_PIDS 8
+#define EGRESS_CPUS 1
 #define VIEWS_CPUS 2 /* for all who watch a session: what one asks for again and again is encoded again */
 #define DISPLAY_PIDS 64
 #define CPU_PERIOD_US 100000ULL
@@ -40,6 +42,7 @@ static const struct group {
 	{"", false, true},
 	{"/stage", false, false},
 	{"/views", false, false},
+	{"/egress", false, false},
 	{"/desk", false, true},
 	{"/desk/display", false, false},
 	{"/desk/jail", false, false},
@@ -59,9 +62,11 @@ enum amount {
 	DISPLAY_PIDS_MAX,
 	STAGE_PIDS_MAX,
 	VIEWS_PIDS_MAX,
+	EGRESS_PIDS_MAX,
 	CPU_PERIOD,
 	CPU_QUOTA,
 	VIEWS_CPU_QUOTA,
+	EGRESS_CPU_QUOTA,
 	NOTHING
 };
 
@@ -81,12 +86,17 @@ static const struct limit {
 	{1, CONTROLLER_MEMORY, "/stage", "memory.memsw.limit_in_bytes", STAGE_MEMORY_BYTES, CGROUP_SWAP_OFF},
 	{1, CONTROLLER_MEMORY, "/views", "memory.limit_in_bytes", VIEWS_MEMORY_BYTES, CGROUP_MEMORY},
 	{1, CONTROLLER_MEMORY, "/views", "memory.memsw.limit_in_bytes", VIEWS_MEMORY_BYTES, CGROUP_SWAP_OFF},
+	{1, CONTROLLER_MEMORY, "/egress", "memory.limit_in_bytes", EGRESS_MEMORY_BYTES, CGROUP_MEMORY},
+	{1, CONTROLLER_MEMORY, "/egress", "memory.memsw.limit_in_bytes", EGRESS_MEMORY_BYTES, CGROUP_SWAP_OFF},
 	{1, CONTROLLER_PIDS, "/desk/jail", "pids.max", JAIL_PIDS, CGROUP_PIDS},
 	{1, CONTROLLER_PIDS, "/desk/display", "pids.max", DISPLAY_PIDS_MAX, CGROUP_PIDS},
 	{1, CONTROLLER_PIDS, "/stage", "pids.max", STAGE_PIDS_MAX, CGROUP_PIDS},
 	{1, CONTROLLER_PIDS, "/views", "pids.max", VIEWS_PIDS_MAX, CGROUP_PIDS},
+	{1, CONTROLLER_PIDS, "/egress", "pids.max", EGRESS_PIDS_MAX, CGROUP_PIDS},
 	{1, CONTROLLER_CPU, "/views", "cpu.cfs_period_us", CPU_PERIOD, CGROUP_CPU},
 	{1, CONTROLLER_CPU, "/views", "cpu.cfs_quota_us", VIEWS_CPU_QUOTA, CGROUP_CPU},
+	{1, CONTROLLER_CPU, "/egress", "cpu.cfs_period_us", CPU_PERIOD, CGROUP_CPU},
+	{1, CONTROLLER_CPU, "/egress", "cpu.cfs_quota_us", EGRESS_CPU_QUOTA, CGROUP_CPU},
 	{1, CONTROLLER_CPU, "/desk", "cpu.cfs_period_us", CPU_PERIOD, CGROUP_CPU},
 	{1, CONTROLLER_CPU, "/desk", "cpu.cfs_quota_us", CPU_QUOTA, CGROUP_CPU},
 	{2, CONTROLLER_MEMORY, "/desk/jail", "memory.max", JAIL_MEMORY, CGROUP_MEMORY},
@@ -97,11 +107,15 @@ static const struct limit {
 	{2, CONTROLLER_MEMORY, "/stage", "memory.swap.max", NOTHING, CGROUP_SWAP_OFF},
 	{2, CONTROLLER_MEMORY, "/views", "memory.max", VIEWS_MEMORY_BYTES, CGROUP_MEMORY},
 	{2, CONTROLLER_MEMORY, "/views", "memory.swap.max", NOTHING, CGROUP_SWAP_OFF},
+	{2, CONTROLLER_MEMORY, "/egress", "memory.max", EGRESS_MEMORY_BYTES, CGROUP_MEMORY},
+	{2, CONTROLLER_MEMORY, "/egress", "memory.swap.max", NOTHING, CGROUP_SWAP_OFF},
 	{2, CONTROLLER_PIDS, "/desk/jail", "pids.max", JAIL_PIDS, CGROUP_PIDS},
 	{2, CONTROLLER_PIDS, "/desk/display", "pids.max", DISPLAY_PIDS_MAX, CGROUP_PIDS},
 	{2, CONTROLLER_PIDS, "/stage", "pids.max", STAGE_PIDS_MAX, CGROUP_PIDS},
 	{2, CONTROLLER_PIDS, "/views", "pids.max", VIEWS_PIDS_MAX, CGROUP_PIDS},
+	{2, CONTROLLER_PIDS, "/egress", "pids.max", EGRESS_PIDS_MAX, CGROUP_PIDS},
 	{2, CONTROLLER_CPU, "/views", "cpu.max", VIEWS_CPU_QUOTA, CGROUP_CPU},
+	{2, CONTROLLER_CPU, "/egress", "cpu.max", EGRESS_CPU_QUOTA, CGROUP_CPU},
 	{2, CONTROLLER_CPU, "/desk", "cpu.max", CPU_QUOTA, CGROUP_CPU}, /* the period is 100 ms unless said */
 };
 
@@ -158,6 +172,10 @@ static uint64_t amount_of(enum amount amount, const struct cgroup_limits *limits
 		return VIEWS_MEMORY;
 	case VIEWS_PIDS_MAX:
 		return VIEWS_PIDS;
+	case EGRESS_PIDS_MAX:
+		return EGRESS_PIDS;
+	case EGRESS_CPU_QUOTA:
+		return EGRESS_CPUS * CPU_PERIOD_US;
 	case VIEWS_CPU_QUOTA:
 		return VIEWS_CPUS * CPU_PERIOD_US;
 	case CPU_PERIOD:
@@ -332,7 +350,7 @@ static bool read_meter(const struct hierarchy *h, const struct meter *meter, con
 
 void cgroup_read_usage(const struct cgroups *cgroups, const char *session, struct cgroup_usage *usage)
 {
-	static const char *const LEAVES[] = {"stage", "views", "desk/display", "desk/jail"};
+	static const char *const LEAVES[] = {"stage", "views", "egress", "desk/display", "desk/jail"};
 	char paths[ARRAY_LEN(LEAVES)][64];
 	const char *groups[ARRAY_LEN(LEAVES)] = {"front"};
 	size_t n = session ? ARRAY_LEN(LEAVES) : 1;

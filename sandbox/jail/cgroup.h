@@ -8,6 +8,7 @@
  *   egress                   what delivers webhooks: memory
  *   SESSION/stage            the stage, so that a busy jail cannot starve it
  *   SESSION/views            the views of those who watch: memory, pids, CPU
+ *   SESSION/egress           its way out, if it has one: memory, pids, CPU
  *   SESSION/desk             CPU
  *   SESSION/desk/display     memory, pids
  *   SESSION/desk/jail        memory, pids; the app jail

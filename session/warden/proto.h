@@ -24,7 +24,8 @@
 /* Descriptors that a child of the warden finds open at its start. */
 enum child_fd {
 	CHILD_GO = 3,     /* one byte to read before it goes on; end of file: the warden is dead */
-	CHILD_WARDEN = 4, /* its channel with the warden (front: both ways; stage: it only receives); egress: its link to the front (sandbox/egress/hook.h) */
+	CHILD_WARDEN = 4, /* its channel with the warden (front: both ways; stage and egress of a session: it only receives); egress of webhooks: its link to the
+	                     front (sandbox/egress/hook.h) */
 	CHILD_CONFIG = 5, /* front: the operator's configuration, a sealed copy in memory; empty if there is none; egress: the file of webhooks */
 	CHILD_LISTEN = 5, /* stage: the listening socket run/ID/stage.sock (the front's come with labels) */
 };
@@ -68,6 +69,9 @@ enum warden_reason {
 
 #define WARDEN_USAGE_MS 100
 
+/* What a session may reach outside at most; which hosts, the warden does not know. */
+enum warden_egress { EGRESS_NONE, EGRESS_ALLOWLIST, EGRESS_OPEN };
+
 struct warden_create {
 	char image[IMAGE_NAME_SIZE];
 	char image_hash[IMAGE_HASH_SIZE];
@@ -76,6 +80,7 @@ struct warden_create {
 	uint32_t cpu_milli;                   /* thousandths of a CPU */
 	char secrets[LIMIT_SECRETS][SECRET_NAME_SIZE]; /* their names, "" behind the last */
 	uint32_t ttl_s;                       /* its life; the warden ends it LIMIT_END_MS later, if the front has not */
+	uint32_t egress;                      /* enum warden_egress: the widest that it will ever want */
 };
 
 /* RFB has it so: DES takes 8 characters. */
@@ -174,6 +179,8 @@ enum stage_label_kind {
 	STAGE_SECRET,       /* a stored secret that the session's spec names: sealed memory, read-only; `name` is its name */
 	STAGE_START,        /* no descriptor: all is handed over; cookie and sizes are filled in */
 	STAGE_VIEWER,       /* after START, whenever somebody watches: `viewer` and `controls`, and the descriptors of enum viewer_end */
+	STAGE_EGRESS,       /* SOCK_STREAM to the session's glovebox-egress (sandbox/egress/link.h); again after START for each that is started in its place; none
+	                       when the session has no way out */
 };
 
 /* What comes with STAGE_VIEWER (display/view/proto.h says what goes over them). */
@@ -193,6 +200,25 @@ struct stage_label {
 	int32_t apps_pid;                  /* pid of the app jail's init in the session's pid namespace */
 	uint32_t trusted;                  /* the gid of the host that trusted apps have */
 	uint32_t viewer, controls;         /* as in struct warden_viewer */
+};
+
+/* Labels of what the warden hands to the glovebox-egress of a session. Each comes with exactly one descriptor but START, which is the last. */
+enum egress_label_kind {
+	EGRESS_LISTEN = 1, /* a listening SOCK_STREAM: /run/egress/proxy.sock of the app jail */
+	EGRESS_STAGE,      /* SOCK_STREAM to the session's stage (sandbox/egress/link.h) */
+	EGRESS_SECRET,     /* a stored secret that the session's spec names: sealed memory, read-only; `name` is its name */
+	EGRESS_KEEP,       /* EGRESS_KEEP_BYTES of memory that outlive a process: zero at first, then what the one before has written there */
+	EGRESS_SETTINGS,   /* sealed memory: text of the operator's, a line "permit = PREFIX" for each network of its own that may be reached */
+	EGRESS_START,      /* no descriptor: all is handed over; `ceiling` and `session` are filled in */
+};
+
+#define EGRESS_KEEP_BYTES (64 * 1024)
+
+struct egress_label {
+	uint32_t kind;
+	uint32_t ceiling; /* enum warden_egress: a wider policy is none */
+	char name[SECRET_NAME_SIZE];
+	char session[SESSION_ID_SIZE];
 };
 
 #endif

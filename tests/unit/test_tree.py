@@ -26,7 +26,7 @@ MUST_NOT_KNOW = [
     ("session/cli", ["session/warden", "session/stage", "session/front", "display", "input", "apps", "sandbox"]),
 ]
 # Headers that describe a link: no code behind them, so that both of its ends may read them.
-JOINTS = {"session/warden/proto.h", "session/stage/link.h", "display/view/proto.h", "apps/init/proto.h", "sandbox/egress/hook.h"}
+JOINTS = {"session/warden/proto.h", "session/stage/link.h", "display/view/proto.h", "apps/init/proto.h", "sandbox/egress/hook.h", "sandbox/egress/link.h"}
 
 # A program, and libraries that must not be in it.
 MUST_NOT_LINK = [

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The link between a session's stage and its glovebox-egress: frames of session/base/ipc.h on a SOCK_STREAM socketpair that the warden made, each
+ * of a kind from below, without flags, with a JSON object of at most LIMIT_FRAME_BYTES. Each end takes the other's words as hostile. None of it has
+ * content, a query of a URL or credentials.
+ */
+#ifndef EGRESS_LINK_H
+#define EGRESS_LINK_H
+
+enum egress_link_kind {
+	/* stage → egress: {"mode":"none|allowlist|open","allow":[ENTRY…],"caps":{"connections":N,"bytes_s":N,"bytes":N},"ask":BOOL,"inject":[…],"cut":BOOL}
+	 * stands in place of the one before; until the first has come everything is refused. "ask": what the list lets through is asked about before a
+	 * first connection to a host and port. "cut": connections made under the former policy are closed. A cap of 0 is none. */
+	EGRESS_POLICY = 1,
+	/* stage → egress: {"id":N,"allow":BOOL,"session":BOOL} answers an ASK; "session": the same host and port are not asked about again */
+	EGRESS_VERDICT,
+	/* egress → stage: {"id":N,"host":TEXT,"port":N,"method":TEXT}: the connection is parked until its verdict, or EGRESS_ASK_MS */
+	EGRESS_ASK,
+	/* egress → stage: {"verdict":"allow|deny|ask","rule":TEXT,"host":TEXT,"port":N,"address":TEXT,"reason":TEXT} */
+	EGRESS_DECISION,
+	/* egress → stage: {"host":TEXT,"port":N,"up":BYTES,"down":BYTES,"ms":N} */
+	EGRESS_CLOSED,
+	/* egress → stage: {"connections":N,"up":N,"down":N,"allowed":N,"denied":N}: open now, and totals of this process; at most once a second, when
+	 * they changed */
+	EGRESS_USAGE,
+};
+
+#define EGRESS_ASK_MS 60000
+
+#endif
