@@ -25,7 +25,7 @@ OPT_ubsan   := -O1 -g -fsanitize=undefined -fno-sanitize-recover -DCONFINE_SANIT
 OPT_fuzz    := -O1 -g -fsanitize=address,undefined,fuzzer-no-link -fno-sanitize-recover -fno-omit-frame-pointer -DCONFINE_SANITIZER
 
 PKGS := jansson libseccomp libmicrohttpd libpng libdeflate libturbojpeg libwebp x11 x11-xcb xtst xcb xcb-xtest xcb-shm xcb-damage \
-        xcb-xfixes xcb-randr xcb-res xcb-xkb xcb-xinput xkbcommon sqlite3 libcurl libcares gnutls libzip dbus-1 libvncserver zlib
+        xcb-xfixes xcb-randr xcb-res xcb-xkb xcb-xinput xkbcommon sqlite3 libcurl libcares gnutls libssl libcrypto libzip dbus-1 libvncserver zlib
 # run, check and bench install what is missing; everything else says what it is.
 ifneq ($(filter-out run check demo bench check-host dist uninstall clean,$(or $(MAKECMDGOALS),all)),)
 ifeq ($(shell pkg-config --exists $(PKGS) 2>/dev/null && $(CC) -fsyntax-only -include wslay/wslay.h -x c /dev/null 2>/dev/null && echo all),)
@@ -54,7 +54,7 @@ DIRS_glovebox-display := display/server sandbox/confine
 LIBS_glovebox-display := libseccomp
 DIRS_glovebox-launch  := apps/launcher
 DIRS_glovebox-egress  := sandbox/egress sandbox/confine
-LIBS_glovebox-egress  := jansson libseccomp libcurl libcares gnutls
+LIBS_glovebox-egress  := jansson libseccomp libcurl libcares gnutls libssl libcrypto
 DIRS_glovebox-access  := apps/access apps/access/wire
 LIBS_glovebox-access  := dbus-1
 DIRS_glovebox-view    := display/view sandbox/confine

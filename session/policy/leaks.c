@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "session/base/util.h"
+#include "session/base/written.h"
 
 #define CARD_MIN_DIGITS 13
 #define CARD_MAX_DIGITS 19
@@ -15,136 +16,9 @@
 #define PEM_END "-----END "
 #define PEM_LABEL_MAX 48
 
-struct text {
-	const char *bytes;
-	size_t len;
-};
-
-/* --- values as they are written --- */
-
-/* Reads one byte as a program may have written it; how many bytes of the text that took, 0 at its end. */
-typedef size_t read_fn(const struct text *text, size_t at, uint8_t *out);
-
-static int hex_digit(char c)
-{
-	return c >= '0' && c <= '9' ? c - '0' : (c | 0x20) >= 'a' && (c | 0x20) <= 'f' ? (c | 0x20) - 'a' + 10 : -1;
-}
-
-static size_t read_plain(const struct text *text, size_t at, uint8_t *out)
-{
-	if (at >= text->len)
-		return 0;
-	*out = (uint8_t)text->bytes[at];
-	return 1;
-}
-
-static size_t read_url(const struct text *text, size_t at, uint8_t *out)
-{
-	const char *t = text->bytes + at;
-
-	if (at + 2 < text->len && t[0] == '%' && hex_digit(t[1]) >= 0 && hex_digit(t[2]) >= 0) {
-		*out = (uint8_t)(hex_digit(t[1]) << 4 | hex_digit(t[2]));
-		return 3;
-	}
-	if (at < text->len && t[0] == '+') {
-		*out = ' ';
-		return 1;
-	}
-	return read_plain(text, at, out);
-}
-
-static size_t read_json(const struct text *text, size_t at, uint8_t *out)
-{
-	static const char signs[] = "bfnrt\"\\/", meant[] = "\b\f\n\r\t\"\\/";
-	const char *t = text->bytes + at, *sign;
-
-	if (at + 1 >= text->len || t[0] != '\\')
-		return read_plain(text, at, out);
-	if (t[1] == 'u' && at + 5 < text->len && t[2] == '0' && t[3] == '0' && hex_digit(t[4]) >= 0 && hex_digit(t[5]) >= 0) {
-		*out = (uint8_t)(hex_digit(t[4]) << 4 | hex_digit(t[5]));
-		return *out < 0x80 ? 6 : 0;
-	}
-	sign = t[1] ? strchr(signs, t[1]) : NULL;
-	if (!sign)
-		return 0;
-	*out = (uint8_t)meant[sign - signs];
-	return 2;
-}
-
-static read_fn *const readings[] = {read_plain, read_url, read_json};
-
-/* How many bytes of the text are the value; 0: they are not. */
-static size_t match_read(const struct text *text, size_t at, const struct leak_secret *secret, read_fn *read)
-{
-	size_t start = at;
-
-	for (size_t i = 0; i < secret->len; i++) {
-		uint8_t byte;
-		size_t n = read(text, at, &byte);
-
-		if (n == 0 || byte != secret->value[i])
-			return 0;
-		at += n;
-	}
-	return at - start;
-}
-
-/* Base64: whichever byte of three the value begins at, these are the bits of it from which on characters are its own alone. */
-static const size_t alignments[] = {0, 4, 2};
-
-static unsigned int sextet(const struct leak_secret *secret, size_t bit)
-{
-	size_t at = bit / 8;
-	unsigned int two = (unsigned int)secret->value[at] << 8 | (at + 1 < secret->len ? secret->value[at + 1] : 0U);
-
-	return two >> (10 - bit % 8) & 63;
-}
-
-static int sextet_of(char c)
-{
-	if (c >= 'A' && c <= 'Z')
-		return c - 'A';
-	if (c >= 'a' && c <= 'z')
-		return c - 'a' + 26;
-	if (c >= '0' && c <= '9')
-		return c - '0' + 52;
-	return c == '+' || c == '-' ? 62 : c == '/' || c == '_' ? 63 : -1;
-}
-
-/* Lines of it may end anywhere. */
-static size_t match_base64(const struct text *text, size_t at, const struct leak_secret *secret, size_t bit)
-{
-	size_t start = at;
-
-	while (bit + 6 <= secret->len * 8) {
-		if (at >= text->len)
-			return 0;
-		if (at > start && (text->bytes[at] == '\n' || text->bytes[at] == '\r')) {
-			at++;
-			continue;
-		}
-		if (sextet_of(text->bytes[at]) != (int)sextet(secret, bit))
-			return 0;
-		bit += 6;
-		at++;
-	}
-	return at - start;
-}
-
-static size_t match_secret(const struct text *text, size_t at, const struct leak_secret *secret)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < ARRAY_LEN(readings) && n == 0; i++)
-		n = match_read(text, at, secret, readings[i]);
-	for (size_t i = 0; i < ARRAY_LEN(alignments) && n == 0; i++)
-		n = match_base64(text, at, secret, alignments[i]);
-	return n;
-}
-
 /* --- rules --- */
 
-static bool begins(const struct text *text, size_t at, const char *with)
+static bool begins(const struct written_text *text, size_t at, const char *with)
 {
 	size_t len = strlen(with);
 
@@ -152,7 +26,7 @@ static bool begins(const struct text *text, size_t at, const char *with)
 }
 
 /* A block up to its end, or to that of the text. */
-static size_t match_private_key(const struct text *text, size_t at)
+static size_t match_private_key(const struct written_text *text, size_t at)
 {
 	const char *label, *end, *dashes;
 	size_t left;
@@ -189,7 +63,7 @@ static bool is_key_char(char c)
 	return isalnum((unsigned char)c) || c == '_' || c == '-';
 }
 
-static size_t match_cloud_key(const struct text *text, size_t at)
+static size_t match_cloud_key(const struct written_text *text, size_t at)
 {
 	if (at > 0 && (is_key_char(text->bytes[at - 1]) || text->bytes[at - 1] == '+' || text->bytes[at - 1] == '/'))
 		return 0;
@@ -218,12 +92,12 @@ static bool is_luhn(const uint8_t *digits, size_t n)
 	return sum % 10 == 0;
 }
 
-static bool is_digit_at(const struct text *text, size_t at)
+static bool is_digit_at(const struct written_text *text, size_t at)
 {
 	return at < text->len && text->bytes[at] >= '0' && text->bytes[at] <= '9';
 }
 
-static size_t match_card(const struct text *text, size_t at)
+static size_t match_card(const struct written_text *text, size_t at)
 {
 	uint8_t digits[CARD_MAX_DIGITS];
 	size_t start = at, n = 0;
@@ -242,7 +116,7 @@ static size_t match_card(const struct text *text, size_t at)
 
 static const struct {
 	const char *name;
-	size_t (*match)(const struct text *text, size_t at);
+	size_t (*match)(const struct written_text *text, size_t at);
 } rules[LEAK_N_RULES] = {
 	[LEAK_PRIVATE_KEY] = {"private_key", match_private_key},
 	[LEAK_CLOUD_KEY] = {"cloud_key", match_cloud_key},
@@ -266,45 +140,12 @@ static size_t pair_of(char a, char b)
 	return (size_t)((uint8_t)a | (unsigned int)(uint8_t)b << 8);
 }
 
-static void add_pair(struct leaks *leaks, char a, char b)
+static void add_pair(void *arg, char a, char b)
 {
+	struct leaks *leaks = arg;
 	size_t pair = pair_of(a, b);
 
 	leaks->pairs[pair / 64] |= UINT64_C(1) << pair % 64;
-}
-
-/* All that begin with this byte. */
-static void add_byte(struct leaks *leaks, char a)
-{
-	for (int b = 0; b < 256; b++)
-		add_pair(leaks, a, (char)b);
-}
-
-static void add_base64(struct leaks *leaks, const struct leak_secret *secret, size_t bit)
-{
-	unsigned int first = sextet(secret, bit), second = sextet(secret, bit + 6);
-
-	for (int a = 0; a < 128; a++)
-		for (int b = 0; b < 128; b++)
-			if (sextet_of((char)a) == (int)first && (sextet_of((char)b) == (int)second || b == '\n' || b == '\r'))
-				add_pair(leaks, (char)a, (char)b);
-}
-
-static void add_secret(struct leaks *leaks, const struct leak_secret *secret)
-{
-	char first = (char)secret->value[0];
-
-	add_pair(leaks, first, (char)secret->value[1]);
-	/* What is escaped in it. */
-	add_pair(leaks, first, '%');
-	add_pair(leaks, first, '\\');
-	add_pair(leaks, first, '+');
-	add_byte(leaks, '%');
-	add_byte(leaks, '\\');
-	if (first == ' ')
-		add_byte(leaks, '+');
-	for (size_t i = 0; i < ARRAY_LEN(alignments); i++)
-		add_base64(leaks, secret, alignments[i]);
 }
 
 static void add_rules(struct leaks *leaks)
@@ -323,7 +164,7 @@ void leaks_begin(struct leaks *leaks)
 	memset(leaks->pairs, 0, sizeof(leaks->pairs));
 	for (size_t i = 0; i < leaks->n_secrets; i++)
 		if (leaks->secrets[i].len >= LEAKS_SECRET_MIN_BYTES)
-			add_secret(leaks, &leaks->secrets[i]);
+			written_begins(leaks->secrets[i].value, leaks->secrets[i].len, add_pair, leaks);
 	add_rules(leaks);
 	leaks->any = false;
 	for (size_t i = 0; i < ARRAY_LEN(leaks->pairs); i++)
@@ -333,14 +174,15 @@ void leaks_begin(struct leaks *leaks)
 /* --- the pass --- */
 
 /* What is at this place: its length, 0 for nothing, and whether it is to be masked. */
-static size_t find_at(const struct leaks *leaks, const struct text *text, size_t at, struct leak_hits *hits, bool *masks)
+static size_t find_at(const struct leaks *leaks, const struct written_text *text, size_t at, struct leak_hits *hits, bool *masks)
 {
+	bool unfinished = false; /* the text is whole */
 	size_t n;
 
 	for (size_t i = 0; i < leaks->n_secrets; i++) {
 		const struct leak_secret *secret = &leaks->secrets[i];
 
-		n = secret->len >= LEAKS_SECRET_MIN_BYTES ? match_secret(text, at, secret) : 0;
+		n = secret->len >= LEAKS_SECRET_MIN_BYTES ? written_match(text, at, secret->value, secret->len, &unfinished) : 0;
 		if (n == 0)
 			continue;
 		hits->secrets[i]++;
@@ -372,7 +214,7 @@ static void put(struct masked *out, const char *bytes, size_t n)
 }
 
 /* What stood before it, and the mask. A mask may be longer than what it hides: room is made. */
-static void mask(struct masked *out, const struct text *text, size_t at, size_t n)
+static void mask(struct masked *out, const struct written_text *text, size_t at, size_t n)
 {
 	size_t before = at - out->taken;
 
@@ -384,7 +226,7 @@ static void mask(struct masked *out, const struct text *text, size_t at, size_t 
 
 char *leaks_mask(const struct leaks *leaks, const char *bytes, size_t len, struct leak_hits *hits, size_t *out_len)
 {
-	const struct text text = {bytes, len};
+	const struct written_text text = {bytes, len};
 	struct masked out = {.bytes = NULL};
 
 	if (!leaks->any || len < LEAKS_SECRET_MIN_BYTES)
