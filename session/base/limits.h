@@ -229,6 +229,28 @@
 #define LIMIT_HOOK_TRIES 6                    /* of one delivery */
 #define LIMIT_HOOK_LAST_MS 4000               /* what waits at the end of the server */
 #define LIMIT_HOOK_REPLY_BYTES 65536          /* of its answer, which is thrown away */
+#define LIMIT_EGRESS_ENTRIES 10000            /* entries of an allow list */
+#define LIMIT_EGRESS_PORTS 16                 /* of one of them */
+#define LIMIT_EGRESS_METHODS 16
+#define LIMIT_EGRESS_PATHS 32
+#define LIMIT_EGRESS_POLICY_BYTES (1024 * 1024) /* all of what a session's way out is told */
+#define LIMIT_EGRESS_CONNECTIONS 256          /* outward ones of one session at once, unless its policy says fewer */
+#define LIMIT_EGRESS_GUESTS 64                /* and so many more that ask, or wait for the next request */
+#define LIMIT_EGRESS_FIELDS 128               /* header fields of one message */
+#define LIMIT_EGRESS_HEAD_MS 30000            /* a request, from its first byte */
+#define LIMIT_EGRESS_KEEP_MS 60000            /* from one request to the next */
+#define LIMIT_EGRESS_DIAL_MS 15000            /* looking a name up and connecting */
+#define LIMIT_EGRESS_NEXT_MS 250              /* a connection that is not there by then is tried to the next address as well */
+#define LIMIT_EGRESS_ADDRESSES 16             /* of one name that are looked at */
+#define LIMIT_EGRESS_TRIES 4                  /* of them that are tried */
+#define LIMIT_EGRESS_HELLO_MS 10000           /* from a tunnel to 443 to its first message of TLS */
+#define LIMIT_EGRESS_HELLO_BYTES (24 * 1024)  /* that message */
+#define LIMIT_EGRESS_IDLE_MS 600000           /* a tunnel, or one message, in which nothing moves */
+#define LIMIT_EGRESS_HALF_MS 120000           /* the same once one side has ended */
+#define LIMIT_EGRESS_PIECE_BYTES 16384        /* read at once, and kept for one that does not read */
+#define LIMIT_EGRESS_ASKS 16                  /* such questions at once */
+#define LIMIT_EGRESS_GRANTS 256               /* answers that hold for the session */
+#define LIMIT_EGRESS_QUEUED_BYTES (256 * 1024) /* told to the stage and not read by it; then connections wait */
 #define LIMIT_JOURNAL_BYTES (LIMIT_FILE_BYTES - 16 * 1024 * 1024) /* then no act begins; one that runs, and the end, have room */
 #define LIMIT_REPLAY_LINES_BYTES (256 * 1024 * 1024) /* lines of a journal that is read to be replayed */
 #define LIMIT_IGNORED 256                     /* regions that a replay leaves out */
