@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The link between a session's stage and its glovebox-egress: frames of session/base/ipc.h on a SOCK_STREAM socketpair that the warden made, each
- * of a kind from below, without flags, with a JSON object of at most LIMIT_FRAME_BYTES. Each end takes the other's words as hostile. None of it has
+ * of a kind from below, with a JSON object. A policy may be longer than a frame: then each of its frames but the last has the flag EGRESS_MORE. Each end takes the other's words as hostile. None of it has
  * content, a query of a URL or credentials.
  */
 #ifndef EGRESS_LINK_H
@@ -23,6 +23,12 @@ enum egress_link_kind {
 	/* egress → stage: {"connections":N,"up":N,"down":N,"allowed":N,"denied":N}: open now, and totals of this process; at most once a second, when
 	 * they changed */
 	EGRESS_USAGE,
+	/* egress → stage: {"ready":true,"ca":BOOL}: the policy that was sent last is in force; "ca": the files of its certificate are there */
+	EGRESS_READY,
+};
+
+enum egress_link_flag {
+	EGRESS_MORE = 1, /* the object goes on in the next frame of this kind; all of it at most LIMIT_EGRESS_POLICY_BYTES */
 };
 
 #define EGRESS_ASK_MS 60000
