@@ -65,7 +65,7 @@ static size_t read_json(const struct written_text *text, size_t at, uint8_t *out
 
 static read_fn *const readings[] = {read_plain, read_url, read_json};
 
-/* The text ends here, or within what may be an escape. */
+/* The text ends here, or within what may become an escape: what is read here may be another byte then. */
 static bool is_unfinished(const struct written_text *text, size_t at)
 {
 	return at >= text->len || (text->len - at < ESCAPE_MAX && (text->bytes[at] == '%' || text->bytes[at] == '\\'));
@@ -74,13 +74,15 @@ static bool is_unfinished(const struct written_text *text, size_t at)
 static size_t match_read(const struct written_text *text, size_t at, const struct value *value, read_fn *read, bool *unfinished)
 {
 	size_t start = at;
+	bool open = false;
 
 	for (size_t i = 0; i < value->len; i++) {
 		uint8_t byte;
 		size_t n = read(text, at, &byte);
 
+		open |= is_unfinished(text, at);
 		if (n == 0 || byte != value->bytes[i]) {
-			*unfinished |= is_unfinished(text, at);
+			*unfinished |= open;
 			return 0;
 		}
 		at += n;

@@ -18,6 +18,9 @@ static const struct arg_option put_options[] = {
 	{"app", 0, "NAME", false, "the app of the catalogue that it may be typed into, with --origin; without both it is only masked"},
 	{"origin", 0, "ORIGIN", false, "the origin of the page that it may be typed into: https://host or https://host:port"},
 	{"field", 0, "KIND", false, "what it may be typed into there: password (if not given) or text"},
+	{"inject", 0, "ORIGIN", false, "the origin of requests that it is put into on their way out, with --header: https://host or https://host:port"},
+	{"header", 0, "NAME", false, "their header that it is the value of"},
+	{"prefix", 0, "TEXT", false, "what stands there before it, such as 'Bearer '"},
 	{"exact", 0, NULL, false, "keep the end of a line that the input ends in"},
 };
 
@@ -72,7 +75,7 @@ static int read_value(const struct args *args, char *value, size_t *len, struct 
 /* "/v1/secrets/NAME" with its rule; the caller's. */
 static char *path_of(const struct args *args)
 {
-	static const char *const rule[] = {"app", "origin", "field"};
+	static const char *const rule[] = {"app", "origin", "field", "inject", "header", "prefix"};
 	auto_free char *name = cli_encode(args->words[0]);
 	char *path = util_printf("/v1/secrets/%s", name);
 
@@ -100,19 +103,19 @@ static int run_put(struct cli *cli)
 	locked_free(value, VALUE_BYTES);
 	if (status == CLI_DONE && cli->json)
 		show_json(reply.json);
-	else if (status == CLI_DONE && !args_get(&cli->args, "app"))
-		fprintf(stderr, "%s is masked in what its sessions say, and typed nowhere: --app and --origin say where\n", cli->args.words[0]);
+	else if (status == CLI_DONE && !args_get(&cli->args, "app") && !args_get(&cli->args, "inject"))
+		fprintf(stderr, "%s is masked in what its sessions say, and used nowhere: --app and --origin, or --inject and --header, say where\n", cli->args.words[0]);
 	return status;
 }
 
 const struct cli_command secret_put = {
-	"secret put", "NAME [--app APP --origin ORIGIN [--field KIND]]", "store a secret, or replace it; its value is read from standard input",
+	"secret put", "NAME [--app APP --origin ORIGIN [--field KIND] | --inject ORIGIN --header NAME [--prefix TEXT]]", "store a secret, or replace it; its value is read from standard input",
 	put_options, ARRAY_LEN(put_options), 1, 1, ARGS_MAX, run_put,
 };
 
 static int run_ls(struct cli *cli)
 {
-	static const struct show_column columns[] = {{"name", "NAME", 32}, {"app", "APP", 14}, {"origin", "ORIGIN", 40}, {"field", "FIELD", 10}, {"changed_at", "CHANGED", 0}};
+	static const struct show_column columns[] = {{"name", "NAME", 32}, {"app", "APP", 14}, {"origin", "ORIGIN", 40}, {"field", "FIELD", 10}, {"inject", "INJECT", 40}, {"header", "HEADER", 20}, {"changed_at", "CHANGED", 0}};
 	auto_reply reply = {0};
 	int status = cli_call(cli, "GET", "/v1/secrets", NULL, &reply);
 

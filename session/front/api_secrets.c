@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "session/base/injection.h"
 #include "session/base/limits.h"
 #include "session/base/locked.h"
 #include "session/base/log.h"
@@ -39,8 +40,30 @@ static int read_name(const struct request *request, const char **name, struct er
 	return secrets_name_valid(*name) ? 0 : refuse("/secret", *name, "a name has 1 to 31 of a-z, A-Z, 0-9, _ and -, and begins with a letter", e);
 }
 
+/* With inject and header it is put into requests to that origin. */
+static int read_injection(const struct request *request, struct store_secret *rule, struct err *e)
+{
+	const char *inject = parameter(request, "inject"), *header = parameter(request, "header"), *prefix = parameter(request, "prefix"), *fault;
+	struct injection injection;
+
+	if (!inject != !header)
+		return err_set(e, ERR_MISSING_FIELD, inject ? "/header" : "/inject", "inject and header: both, or neither");
+	if (inject && (fault = injection_read_origin(inject, &injection)))
+		return refuse("/inject", inject, fault, e);
+	if (header && (fault = injection_header_fault(header)))
+		return refuse("/header", header, fault, e);
+	if (prefix && (fault = inject ? injection_prefix_fault(prefix) : "it is beside inject and header"))
+		return refuse("/prefix", prefix, fault, e);
+	if (inject && parameter(request, "app"))
+		return err_set(e, ERR_BAD_FIELD, "/inject", "what is put into requests is never typed: inject, or app and origin");
+	rule->inject = inject ? inject : "";
+	rule->header = header ? header : "";
+	rule->prefix = prefix ? prefix : "";
+	return 0;
+}
+
 /* With app and origin it can be typed there; with neither it is masked alone. */
-static int read_rule(const struct request *request, struct store_secret *rule, struct err *e)
+static int read_typing(const struct request *request, struct store_secret *rule, struct err *e)
 {
 	const char *app = parameter(request, "app"), *origin = parameter(request, "origin"), *field = parameter(request, "field");
 
@@ -71,6 +94,8 @@ static int check_value(const struct request *request, const struct store_secret 
 {
 	if (request->body_len == 0)
 		return err_set(e, ERR_BAD_FIELD, NULL, "the body is empty; a secret has 1 to %d bytes", LIMIT_SECRET_BYTES);
+	if (*rule->inject && injection_value_fault(request->body, request->body_len))
+		return err_set(e, ERR_BAD_FIELD, NULL, "%s", injection_value_fault(request->body, request->body_len));
 	return *rule->app ? check_keys(request, e) : 0;
 }
 
@@ -121,8 +146,8 @@ int api_put_secret(struct request *request, struct err *e)
 {
 	struct store_secret secret = {.name = NULL};
 
-	if (read_name(request, &secret.name, e) < 0 || read_rule(request, &secret, e) < 0 || check_value(request, &secret, e) < 0 ||
-	    store(request, &secret, e) < 0)
+	if (read_name(request, &secret.name, e) < 0 || read_typing(request, &secret, e) < 0 || read_injection(request, &secret, e) < 0 ||
+	    check_value(request, &secret, e) < 0 || store(request, &secret, e) < 0)
 		return -1;
 	note(request, "secret_stored", secret.name);
 	reply_json(&request->reply, 200, secrets_describe(&secret));

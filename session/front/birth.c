@@ -52,6 +52,7 @@ static int bring_up(struct front *front, struct session *session, json_t *spec, 
 	struct warden_create create;
 
 	spec_for_warden(spec, manifest, &create);
+	create.injected = secrets_injected(rules);
 	if (warden_start(front->warden, session->id, &create, util_now_ms() + LIMIT_START_MS, &session->isolation, e) < 0 ||
 	    stage_greet(session->stage, util_now_ms() + LIMIT_START_MS, &session->hello, e) < 0 ||
 	    open_stage(front, session, spec, manifest, rules, request_id, e) < 0 || warden_seal(front->warden, session->id, e) < 0 ||
@@ -117,7 +118,8 @@ static int create(struct front *front, json_t *spec, const char *owner, const ch
 	char id[SESSION_ID_SIZE];
 
 	if (images_read(front->images, json_string_value(json_object_get(spec, "image")), &manifest, e) < 0 ||
-	    spec_check_apps(spec, manifest, e) < 0 || secrets_rules(front->store, spec, &rules, e) < 0)
+	    spec_check_apps(spec, manifest, e) < 0 || secrets_rules(front->store, spec, &rules, e) < 0 ||
+	    secrets_check_ways(rules, spec, e) < 0)
 		return -1;
 	if (check_room(front, owner, 1, e) < 0)
 		return -1;

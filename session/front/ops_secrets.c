@@ -3,7 +3,7 @@
 #include "session/base/util.h"
 #include "session/front/operation.h"
 
-#define EXAMPLE "{\"name\":\"shop\",\"app\":\"firefox\",\"origin\":\"https://shop.example\",\"field\":\"password\",\"created_at\":\"2026-11-30T12:00:00Z\"," \
+#define EXAMPLE "{\"name\":\"shop\",\"app\":\"firefox\",\"origin\":\"https://shop.example\",\"field\":\"password\",\"inject\":null,\"header\":null,\"prefix\":null,\"created_at\":\"2026-11-30T12:00:00Z\"," \
 	"\"changed_at\":\"2026-11-30T12:00:00Z\",\"by\":\"operator\"}"
 
 static const struct said list_secrets_said[] = {
@@ -20,6 +20,9 @@ static const struct parameter put_secret_query[] = {
 	{"app", "string", "the app of the catalogue that it may be typed into; with neither app nor origin it is never typed, only masked", "firefox"},
 	{"origin", "string", "of the page that it may be typed into", "https://shop.example"},
 	{"field", "=password text", "what kind of field: password if absent", "password"},
+	{"inject", "string", "the origin of requests that it is put into on their way out of a session, outside of it; with header, and instead of app", NULL},
+	{"header", "string", "their header that it is the value of", NULL},
+	{"prefix", "string", "what stands there before it; nothing if absent", NULL},
 };
 static const struct said put_secret_said[] = {
 	{200, "application/json", "Secret", NULL, "it is on the disk", EXAMPLE},

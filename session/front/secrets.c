@@ -4,7 +4,10 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
+#include "session/base/egress_rule.h"
+#include "session/base/injection.h"
 #include "session/base/json.h"
 #include "session/front/describe.h"
 #include "session/warden/proto.h"
@@ -24,15 +27,19 @@ static json_t *text_or_null(const char *text)
 
 json_t *secrets_describe(const struct store_secret *secret)
 {
-	return json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:s}", "name", secret->name, "app", text_or_null(secret->app), "origin",
-	                 text_or_null(secret->origin), "field", text_or_null(secret->field), "created_at", describe_time(secret->created_ms), "changed_at",
+	json_t *prefix = *secret->inject ? json_string(secret->prefix) : json_null();
+
+	return json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:s}", "name", secret->name, "app", text_or_null(secret->app), "origin",
+	                 text_or_null(secret->origin), "field", text_or_null(secret->field), "inject", text_or_null(secret->inject), "header",
+	                 text_or_null(secret->header), "prefix", prefix, "created_at", describe_time(secret->created_ms), "changed_at",
 	                 describe_time(secret->changed_ms), "by", secret->by);
 }
 
 static void add_rule(void *list, const struct store_secret *secret)
 {
-	(void)json_array_append_new(list, json_pack("{s:s,s:s,s:s,s:s}", "name", secret->name, "app", secret->app, "origin", secret->origin, "field",
-	                                            secret->field));
+	(void)json_array_append_new(list, json_pack("{s:s,s:s,s:s,s:s,s:s,s:s,s:s}", "name", secret->name, "app", secret->app, "origin",
+	                                            secret->origin, "field", secret->field, "inject", secret->inject, "header", secret->header, "prefix",
+	                                            secret->prefix));
 }
 
 int secrets_rules(struct store *store, const json_t *spec, json_t **rules, struct err *e)
@@ -51,5 +58,76 @@ int secrets_rules(struct store *store, const json_t *spec, json_t **rules, struc
 		return err_set(e, ERR_BAD_FIELD, path, "there is no secret %s; the operator stores one with PUT /v1/secrets/NAME", json_string_value(name));
 	}
 	*rules = json_incref(list);
+	return 0;
+}
+
+static bool injects(const json_t *rule)
+{
+	return *form_string(rule, "inject", "") != '\0';
+}
+
+uint32_t secrets_injected(const json_t *rules)
+{
+	const json_t *rule;
+	uint32_t bits = 0;
+	size_t i;
+
+	json_array_foreach(rules, i, rule)
+		if (injects(rule))
+			bits |= UINT32_C(1) << i;
+	return bits;
+}
+
+/* Is there a rule before this one for the same header of the same origin? */
+static bool is_taken(const json_t *rules, size_t at)
+{
+	const json_t *rule = json_array_get(rules, at), *other;
+	size_t i;
+
+	json_array_foreach(rules, i, other)
+		if (i < at && injects(other) && json_equal(json_object_get(rule, "inject"), json_object_get(other, "inject")) &&
+		    strcasecmp(form_string(rule, "header", ""), form_string(other, "header", "")) == 0)
+			return true;
+	return false;
+}
+
+static bool lets_through(const json_t *egress, const struct injection *injection)
+{
+	const char *mode = form_string(egress, "mode", "none");
+	struct egress_rules *rules;
+	bool found;
+
+	if (strcmp(mode, "allowlist") != 0)
+		return strcmp(mode, "open") == 0;
+	if (egress_rules_create(json_object_get(egress, "allow"), &rules, NULL) < 0)
+		return false;
+	found = egress_rules_names(rules, injection->host, injection->port);
+	egress_rules_destroy(rules);
+	return found;
+}
+
+static int check_way(const json_t *rules, size_t at, const json_t *spec, struct err *e)
+{
+	const json_t *rule = json_array_get(rules, at);
+	const char *origin = form_string(rule, "inject", ""), *name = form_string(rule, "name", "");
+	struct injection injection;
+	char path[40];
+
+	(void)snprintf(path, sizeof(path), "/secrets/%zu", at);
+	if (injection_read_origin(origin, &injection))
+		return err_set(e, ERR_INTERNAL, NULL, "the rule of the secret %s is not understood", name);
+	if (!lets_through(json_object_get(spec, "egress"), &injection))
+		return err_set(e, ERR_BAD_FIELD, path, "%s is put into requests to %s, which egress does not let through: its mode must be open, or its list must have this host",
+		               name, origin);
+	if (is_taken(rules, at))
+		return err_set(e, ERR_BAD_FIELD, path, "%s is put into the same header of the same requests as one before it", name);
+	return 0;
+}
+
+int secrets_check_ways(const json_t *rules, const json_t *spec, struct err *e)
+{
+	for (size_t i = 0; i < json_array_size(rules); i++)
+		if (injects(json_array_get(rules, i)) && check_way(rules, i, spec, e) < 0)
+			return -1;
 	return 0;
 }

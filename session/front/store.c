@@ -36,6 +36,9 @@ static const char *const steps[] = {
 	" tries INTEGER NOT NULL, used_ms INTEGER NOT NULL, created_ms INTEGER NOT NULL, expires_ms INTEGER NOT NULL) WITHOUT ROWID;",
 	"CREATE TABLE secrets(name TEXT PRIMARY KEY, app TEXT NOT NULL, origin TEXT NOT NULL, field TEXT NOT NULL, stored_by TEXT NOT NULL,"
 	" created_ms INTEGER NOT NULL, changed_ms INTEGER NOT NULL) WITHOUT ROWID;",
+	"ALTER TABLE secrets ADD COLUMN inject TEXT NOT NULL DEFAULT '';"
+	"ALTER TABLE secrets ADD COLUMN header TEXT NOT NULL DEFAULT '';"
+	"ALTER TABLE secrets ADD COLUMN prefix TEXT NOT NULL DEFAULT '';",
 };
 
 static int failed(struct store *store, const char *what, struct err *e)
@@ -311,8 +314,8 @@ int store_find_create(struct store *store, const char *owner, const char *key, u
 
 int store_put_secret(struct store *store, const struct store_secret *secret, struct err *e)
 {
-	return run(store, NULL, NULL, e, "INSERT OR REPLACE INTO secrets VALUES(?,?,?,?,?,?,?)", "sssssii", secret->name, secret->app, secret->origin,
-	           secret->field, secret->by, secret->created_ms, secret->changed_ms);
+	return run(store, NULL, NULL, e, "INSERT OR REPLACE INTO secrets VALUES(?,?,?,?,?,?,?,?,?,?)", "sssssiisss", secret->name, secret->app,
+	           secret->origin, secret->field, secret->by, secret->created_ms, secret->changed_ms, secret->inject, secret->header, secret->prefix);
 }
 
 int store_drop_secret(struct store *store, const char *name, struct err *e)
@@ -330,7 +333,8 @@ static void on_secret(void *arg, sqlite3_stmt *row)
 	const struct each_secret *each = arg;
 	const struct store_secret secret = {
 		.name = text_at(row, 0), .app = text_at(row, 1), .origin = text_at(row, 2), .field = text_at(row, 3), .by = text_at(row, 4),
-		.created_ms = sqlite3_column_int64(row, 5), .changed_ms = sqlite3_column_int64(row, 6),
+		.created_ms = sqlite3_column_int64(row, 5), .changed_ms = sqlite3_column_int64(row, 6), .inject = text_at(row, 7), .header = text_at(row, 8),
+		.prefix = text_at(row, 9),
 	};
 
 	each->fn(each->arg, &secret);

@@ -90,7 +90,9 @@ int store_undo_creates(struct store *store, struct err *e);
 
 /* What a stored secret is for; the warden has its value. */
 struct store_secret {
-	const char *name, *app, *origin, *field; /* its rule (secret_rule.h) */
+	const char *name;
+	const char *app, *origin, *field;     /* where it may be typed, or "" */
+	const char *inject, *header, *prefix; /* what requests it is put into, and how (session/base/injection.h), or "" */
 	const char *by;                          /* the owner who stored it */
 	int64_t created_ms, changed_ms;
 };

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "session/base/injection.h"
 #include "session/base/json.h"
 #include "session/base/locked.h"
 #include "session/base/util.h"
@@ -61,11 +62,14 @@ int secrets_read_rules(struct secrets *secrets, const json_t *rules, struct err 
 		(void)snprintf(secret->origin, sizeof(secret->origin), "%s", form_string(rule, "origin", ""));
 		secret->any_field = strcmp(form_string(rule, "field", ""), "text") == 0;
 	}
+	json_decref(secrets->injections);
+	secrets->injections = injection_list(rules);
 	return 0;
 }
 
 void secrets_finish(struct secrets *secrets)
 {
 	locked_free(secrets->memory, MEMORY_BYTES);
+	json_decref(secrets->injections);
 	*secrets = (struct secrets){.n = 0};
 }

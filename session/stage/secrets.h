@@ -26,12 +26,13 @@ struct secrets {
 	struct secret list[LIMIT_SECRETS];
 	size_t n;
 	char *memory; /* of values */
+	json_t *injections; /* rules of those that egress puts into requests (injection_list) */
 };
 
 /* Takes the descriptors of *ends and closes them. ERR_INTERNAL. */
 int secrets_take(struct secrets *secrets, struct ends *ends, struct err *e);
 
-/* Their rules, as `open` has them: [{"name","app","origin","field"}…], one for each. ERR_INTERNAL. */
+/* Their rules, as `open` has them: [{"name","app","origin","field","inject","header","prefix"}…], one for each. ERR_INTERNAL. */
 int secrets_read_rules(struct secrets *secrets, const json_t *rules, struct err *e);
 
 /* NULL if the session has none of this name. */

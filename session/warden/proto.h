@@ -81,6 +81,7 @@ struct warden_create {
 	char secrets[LIMIT_SECRETS][SECRET_NAME_SIZE]; /* their names, "" behind the last */
 	uint32_t ttl_s;                       /* its life; the warden ends it LIMIT_END_MS later, if the front has not */
 	uint32_t egress;                      /* enum warden_egress: the widest that it will ever want */
+	uint32_t injected;                    /* a bit for each of the secrets: its glovebox-egress gets it, too */
 };
 
 /* RFB has it so: DES takes 8 characters. */
@@ -206,7 +207,7 @@ struct stage_label {
 enum egress_label_kind {
 	EGRESS_LISTEN = 1, /* a listening SOCK_STREAM: /run/egress/proxy.sock of the app jail */
 	EGRESS_STAGE,      /* SOCK_STREAM to the session's stage (sandbox/egress/link.h) */
-	EGRESS_SECRET,     /* a stored secret that the session's spec names: sealed memory, read-only; `name` is its name */
+	EGRESS_SECRET,     /* a stored secret that is put into requests (warden_create.injected): sealed memory, read-only; `name` is its name */
 	EGRESS_KEEP,       /* EGRESS_KEEP_BYTES of memory that outlive a process: zero at first, then what the one before has written there */
 	EGRESS_SETTINGS,   /* sealed memory: text of the operator's, a line "permit = PREFIX" for each network of its own that may be reached */
 	EGRESS_START,      /* no descriptor: all is handed over; `ceiling` and `session` are filled in */

@@ -66,6 +66,8 @@ static int check_secrets(const struct warden_create *create, struct err *e)
 			if (strcmp(create->secrets[i], create->secrets[k]) == 0)
 				return err_set(e, ERR_BAD_FIELD, "/secrets", "the secret %s is named twice", create->secrets[i]);
 	}
+	if (create->injected >> n)
+		return err_set(e, ERR_BAD_FIELD, "/secrets", "a secret that is not named is to be put into requests");
 	return 0;
 }
 

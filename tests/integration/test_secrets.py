@@ -123,7 +123,7 @@ def test_command_line(server, canary):
     assert done.returncode == 0 and not done.stdout, done
     assert (server.state / "secrets" / "cli").read_bytes() == canary.encode()
     listed = glovebox(server, "secret", "ls").stdout.decode()
-    assert re.search(r"^cli +firefox +https://shop.example +password +2\d{3}-", listed, re.M), listed
+    assert re.search(r"^cli +firefox +https://shop.example +password +- +- +2\d{3}-", listed, re.M), listed
     assert done.stderr == b""
     done = glovebox(server, "secret", "put", "cli", "--exact", value=b"x\n")
     assert done.returncode == 0 and b"typed nowhere" in done.stderr  # the rule that it had is gone with the value
