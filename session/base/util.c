@@ -51,11 +51,6 @@ void util_keep_freed(int bytes)
 	(void)mallopt(M_TRIM_THRESHOLD, bytes);
 }
 
-void util_wipe_freed(bool on)
-{
-	(void)mallopt(M_PERTURB, on ? 0x5A : 0);
-}
-
 void util_give_back_freed(size_t bytes)
 {
 	(void)malloc_trim(bytes);

@@ -50,9 +50,6 @@ char *util_printf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
  * them. */
 void util_keep_freed(int bytes);
 
-/* While it is on, larger memory that is freed (over 1 KiB), also by libraries, is overwritten: what they had in it may be a secret. */
-void util_wipe_freed(bool on);
-
 /* All freed memory goes back to the kernel, wherever in the heap it lies, but for so many bytes at its end. */
 void util_give_back_freed(size_t bytes);
 

@@ -3,7 +3,6 @@
  * glovebox-front: the only process that speaks HTTP. Started by gloveboxd with its listening sockets; it ends when the warden ends,
  * and the sessions outlive it: a front that starts again finds them in its store.
  */
-#include <malloc.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -143,8 +142,6 @@ int main(int argc, char **argv)
 	struct conns_ops conns_ops = request_ops(&front);
 	struct err e;
 
-	/* What is freed is overwritten, also by libraries: people type and paste passwords through this process. */
-	(void)mallopt(M_PERTURB, 0x5A);
 	log_init("glovebox-front", NULL);
 	util_keep_freed(LIMIT_FRONT_FREED_BYTES);
 	(void)signal(SIGPIPE, SIG_IGN);

@@ -247,9 +247,7 @@ static enum step read_record(struct tls_stream *stream)
 	char data[RECORD_BYTES];
 	ssize_t n;
 
-	util_wipe_freed(true);
 	n = gnutls_record_recv(stream->session, data, sizeof(data));
-	util_wipe_freed(false);
 	if (n == 0 || n == GNUTLS_E_PREMATURE_TERMINATION) {
 		/* HTTP knows by itself where its messages end. */
 		stream->in_ended = true;
