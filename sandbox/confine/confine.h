@@ -49,7 +49,7 @@ struct confine_table {
  * app is loaded by init, app_deny before it by the warden's builder: what "allowed but for …" means takes two filters. warden
  * denies what no process of Glovebox ever needs.
  */
-extern const struct confine_table confine_app, confine_app_deny, confine_xvfb, confine_wm, confine_stage, confine_front, confine_egress, confine_view,
+extern const struct confine_table confine_app, confine_app_deny, confine_xvfb, confine_wm, confine_stage, confine_front, confine_egress, confine_proxy, confine_view,
                                   confine_warden;
 
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * glovebox-egress: the only process of Glovebox with a way out to the network. In its role of webhooks it takes events from the front and
- * delivers them, signed, to the receivers of the operator's file, which nobody else reads. It ends when the warden ends.
+ * glovebox-egress: the only program of Glovebox with a way out to the network. "glovebox-egress proxy SESSION" is the way out of one session (proxy.h). Without
+ * that it takes events from the front and delivers them, signed, to the receivers of the operator's file, which nobody else reads. Either ends when the warden ends.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -12,6 +12,7 @@
 
 #include "sandbox/confine/confine.h"
 #include "sandbox/egress/lanes.h"
+#include "sandbox/egress/proxy.h"
 #include "session/base/ipc.h"
 #include "session/base/log.h"
 #include "session/base/util.h"
@@ -138,11 +139,14 @@ static int start(struct egress *egress, struct err *e)
 
 int main(int argc, char **argv)
 {
+	bool is_proxy = argc >= 2 && strcmp(argv[1], "proxy") == 0;
 	struct egress egress = {.loop = NULL};
 	struct err e = {0};
 
-	log_init("glovebox-egress", NULL);
+	log_init("glovebox-egress", argc == 3 && is_proxy ? argv[2] : NULL);
 	(void)signal(SIGPIPE, SIG_IGN);
+	if (is_proxy)
+		return proxy_main();
 	if (argc == 3 && strcmp(argv[1], "--check-config") == 0) {
 		if (confine_enter_check(&confine_egress, &e) == 0)
 			return targets_check_only(CHILD_CONFIG, argv[2]);

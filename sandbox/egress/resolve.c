@@ -27,7 +27,7 @@ struct search {
 	struct loop_timer *timer;
 	bool done;
 	int status;
-	char *addresses;
+	struct resolved found;
 	struct co_event changed;
 };
 
@@ -98,17 +98,16 @@ static void on_interest(void *arg, ares_socket_t fd, int reads, int writes)
 	}
 }
 
-static void add_address(struct search *search, const struct sockaddr *address)
+static void add_address(struct search *search, const struct ares_addrinfo_node *node)
 {
-	bool is_v4 = address->sa_family == AF_INET;
-	const void *bytes = is_v4 ? (const void *)&((const struct sockaddr_in *)(const void *)address)->sin_addr
-	                          : (const void *)&((const struct sockaddr_in6 *)(const void *)address)->sin6_addr;
-	auto_free char *before = search->addresses;
-	char text[INET6_ADDRSTRLEN];
+	struct resolved_address *address = &search->found.list[search->found.n];
 
-	if (!inet_ntop(address->sa_family, bytes, text, sizeof(text)))
-		DIE("an address of family %d", address->sa_family);
-	search->addresses = util_printf("%s%s%s%s%s", before ? before : "", before ? "," : "", is_v4 ? "" : "[", text, is_v4 ? "" : "]");
+	if ((node->ai_family != AF_INET && node->ai_family != AF_INET6) || search->found.n == LIMIT_EGRESS_ADDRESSES ||
+	    node->ai_addrlen > sizeof(address->at))
+		return;
+	memcpy(&address->at, node->ai_addr, node->ai_addrlen);
+	address->len = node->ai_addrlen;
+	search->found.n++;
 }
 
 static void on_answer(void *arg, int status, int timeouts, struct ares_addrinfo *answer)
@@ -117,8 +116,7 @@ static void on_answer(void *arg, int status, int timeouts, struct ares_addrinfo 
 
 	(void)timeouts;
 	for (const struct ares_addrinfo_node *node = answer ? answer->nodes : NULL; node; node = node->ai_next)
-		if (node->ai_family == AF_INET || node->ai_family == AF_INET6)
-			add_address(search, node->ai_addr);
+		add_address(search, node);
 	if (answer)
 		ares_freeaddrinfo(answer);
 	search->status = status;
@@ -130,7 +128,7 @@ static int say_what_came(const struct search *search, const char *host, struct e
 {
 	switch (search->status) {
 	case ARES_SUCCESS:
-		return search->addresses ? 0 : err_set(e, ERR_NOT_FOUND, NULL, "%s has no address", host);
+		return search->found.n > 0 ? 0 : err_set(e, ERR_NOT_FOUND, NULL, "%s has no address", host);
 	case ARES_ENOTFOUND:
 	case ARES_ENODATA:
 		return err_set(e, ERR_NOT_FOUND, NULL, "%s has no address", host);
@@ -141,19 +139,20 @@ static int say_what_came(const struct search *search, const char *host, struct e
 	}
 }
 
-int resolve_host(struct loop *loop, const char *host, int64_t deadline_ms, char **addresses, struct err *e)
+static int search_name(struct loop *loop, const char *name, int flags, int64_t deadline_ms, struct resolved *out, struct err *e)
 {
 	struct search search = {.loop = loop};
 	char lookups[] = "fb"; /* the file, then the servers */
-	struct ares_options options = {.timeout = ASK_MS, .tries = ASK_TRIES, .lookups = lookups, .sock_state_cb = on_interest,
+	struct ares_options options = {.flags = flags, .timeout = ASK_MS, .tries = ASK_TRIES, .lookups = lookups, .sock_state_cb = on_interest,
 	                               .sock_state_cb_data = &search};
 	const struct ares_addrinfo_hints hints = {.ai_family = AF_UNSPEC, .ai_flags = ARES_AI_NOSORT};
 	int status, rc = 0;
 
-	status = ares_init_options(&search.channel, &options, ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES | ARES_OPT_LOOKUPS | ARES_OPT_SOCK_STATE_CB);
+	status = ares_init_options(&search.channel, &options,
+	                           ARES_OPT_FLAGS | ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES | ARES_OPT_LOOKUPS | ARES_OPT_SOCK_STATE_CB);
 	if (status != ARES_SUCCESS)
 		return err_set(e, ERR_INTERNAL, NULL, "looking up names: %s", ares_strerror(status));
-	ares_getaddrinfo(search.channel, host, NULL, &hints, on_answer, &search);
+	ares_getaddrinfo(search.channel, name, NULL, &hints, on_answer, &search);
 	go_on(&search);
 	while (rc == 0 && !search.done)
 		rc = co_wait_event(&search.changed, deadline_ms, e);
@@ -162,9 +161,41 @@ int resolve_host(struct loop *loop, const char *host, int64_t deadline_ms, char 
 	/* Calls on_answer, if it was not called, and gives up all sockets. */
 	ares_destroy(search.channel);
 	if (rc == 0)
-		rc = say_what_came(&search, host, e);
+		rc = say_what_came(&search, name, e);
 	if (rc == 0)
-		*addresses = steal_ptr(&search.addresses);
-	free(search.addresses);
+		*out = search.found;
 	return rc;
+}
+
+int resolve_name(struct loop *loop, const char *name, int64_t deadline_ms, struct resolved *out, struct err *e)
+{
+	return search_name(loop, name, ARES_FLAG_NOSEARCH, deadline_ms, out, e);
+}
+
+static char *text_of(const struct sockaddr_storage *address, const char *before)
+{
+	bool is_v4 = address->ss_family == AF_INET;
+	const void *bytes = is_v4 ? (const void *)&((const struct sockaddr_in *)(const void *)address)->sin_addr
+	                          : (const void *)&((const struct sockaddr_in6 *)(const void *)address)->sin6_addr;
+	char text[INET6_ADDRSTRLEN];
+
+	if (!inet_ntop(address->ss_family, bytes, text, sizeof(text)))
+		DIE("an address of family %d", address->ss_family);
+	return util_printf("%s%s%s%s%s", before ? before : "", before ? "," : "", is_v4 ? "" : "[", text, is_v4 ? "" : "]");
+}
+
+int resolve_host(struct loop *loop, const char *host, int64_t deadline_ms, char **addresses, struct err *e)
+{
+	struct resolved found;
+	char *text = NULL;
+
+	if (search_name(loop, host, 0, deadline_ms, &found, e) < 0)
+		return -1;
+	for (size_t i = 0; i < found.n; i++) {
+		auto_free char *before = text;
+
+		text = text_of(&found.list[i].at, before);
+	}
+	*addresses = text;
+	return 0;
 }

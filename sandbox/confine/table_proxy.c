@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The system calls of the glovebox-egress of a session: its loop, connections that it accepts of a socket it was given, outward ones, and questions to name
+ * servers. It listens nowhere of its own and starts nothing.
+ */
+#include <sys/socket.h>
+
+#include "sandbox/confine/rows.h"
+
+#define SOCK_TYPE 0xF /* of the second argument of socket; the rest are flags */
+
+static const struct confine_rule rules[] = {
+	ROWS_PROCESS,
+	ROWS_LOOP,
+	ROWS_FILES,
+	ROWS_DANGEROUS,
+	DENY(execve, EPERM),
+	DENY(execveat, EPERM),
+	DENY(bind, EPERM),
+	DENY(listen, EPERM),
+	{.syscall = "socket", .tests = {{0, LOW32, AF_INET}, {1, SOCK_TYPE, SOCK_STREAM}}, .why = "what the session may reach"},
+	{.syscall = "socket", .tests = {{0, LOW32, AF_INET6}, {1, SOCK_TYPE, SOCK_STREAM}}, .why = "what the session may reach"},
+	{.syscall = "socket", .tests = {{0, LOW32, AF_INET}, {1, SOCK_TYPE, SOCK_DGRAM}}, .why = "name servers; whose address is this?"},
+	{.syscall = "socket", .tests = {{0, LOW32, AF_INET6}, {1, SOCK_TYPE, SOCK_DGRAM}}, .why = "name servers; whose address is this?"},
+	{.syscall = "landlock_create_ruleset", .why = "it fences itself in"},
+	{.syscall = "landlock_add_rule", .why = "it fences itself in"},
+	{.syscall = "landlock_restrict_self", .why = "it fences itself in"},
+	{.syscall = "mlock", .why = "secrets are not swapped"},
+	{.syscall = "mlock2", .why = "secrets are not swapped"},
+	{.syscall = "munlock", .why = "secrets are not swapped"},
+	{.syscall = "rename", .why = "files for the session are whole when they are there"},
+	{.syscall = "renameat", .why = "files for the session are whole when they are there"},
+	{.syscall = "renameat2", .why = "files for the session are whole when they are there"},
+	{.syscall = "fchmod", .why = "and can be read there"},
+	{.syscall = "ftruncate", .why = "and have nothing of older ones"},
+	{.syscall = "pwrite64", .why = "the authority's key, in memory that outlives this process"},
+	PLAIN(accept4), PLAIN(connect), PLAIN(getpeername), PLAIN(getsockname), PLAIN(getsockopt), PLAIN(recvfrom), PLAIN(recvmsg), PLAIN(sendmsg),
+	PLAIN(sendto), PLAIN(setsockopt), PLAIN(shutdown),
+};
+
+TABLE(confine_proxy, "egress", rules, ENOSYS);
