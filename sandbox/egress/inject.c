@@ -117,6 +117,7 @@ int inject_take(struct inject *inject, const char *name, int taken, struct err *
 	(void)snprintf(secret->name, sizeof(secret->name), "%s", name);
 	secret->value = place;
 	secret->len = (size_t)n;
+	inject_look_for(inject, secret);
 	inject->n_secrets++;
 	return 0;
 }

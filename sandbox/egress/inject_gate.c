@@ -11,8 +11,6 @@
 
 struct gate {
 	const struct inject *inject;
-	uint64_t pairs[1024];    /* a bit for each two bytes that a value may begin with */
-	uint64_t firsts[4];      /* a bit for each one */
 	char *bytes;             /* held back, then what came */
 	size_t len, room, passed; /* of them, what the caller got */
 	const char *found;
@@ -20,11 +18,16 @@ struct gate {
 
 static void add_pair(void *arg, char a, char b)
 {
-	struct gate *gate = arg;
+	struct inject *inject = arg;
 	size_t first = (uint8_t)a, pair = first | (size_t)(uint8_t)b << 8;
 
-	gate->pairs[pair / 64] |= UINT64_C(1) << pair % 64;
-	gate->firsts[first / 64] |= UINT64_C(1) << first % 64;
+	inject->pairs[pair / 64] |= UINT64_C(1) << pair % 64;
+	inject->firsts[first / 64] |= UINT64_C(1) << first % 64;
+}
+
+void inject_look_for(struct inject *inject, const struct injected *secret)
+{
+	written_begins((const uint8_t *)secret->value, secret->len, add_pair, inject);
 }
 
 struct gate *gate_create(const struct inject *inject)
@@ -32,8 +35,6 @@ struct gate *gate_create(const struct inject *inject)
 	struct gate *gate = util_zalloc(sizeof(*gate));
 
 	gate->inject = inject;
-	for (size_t i = 0; i < inject->n_secrets; i++)
-		written_begins((const uint8_t *)inject->secrets[i].value, inject->secrets[i].len, add_pair, gate);
 	return gate;
 }
 
@@ -52,9 +53,9 @@ static bool may_begin(const struct gate *gate, size_t at)
 	size_t first = (uint8_t)gate->bytes[at], pair;
 
 	if (at + 1 == gate->len)
-		return gate->firsts[first / 64] >> first % 64 & 1;
+		return gate->inject->firsts[first / 64] >> first % 64 & 1;
 	pair = first | (size_t)(uint8_t)gate->bytes[at + 1] << 8;
-	return gate->pairs[pair / 64] >> pair % 64 & 1;
+	return gate->inject->pairs[pair / 64] >> pair % 64 & 1;
 }
 
 /* True when a value is here; *unfinished when one may be. */

@@ -30,6 +30,8 @@ struct inject {
 	struct injected secrets[LIMIT_SECRETS];
 	size_t n_secrets;
 	struct inject_memory *memory; /* NULL: there is no secret */
+	uint64_t pairs[1024];         /* a bit for each two bytes that a value may begin with */
+	uint64_t firsts[4];           /* a bit for each one */
 	struct inject_rule rules[LIMIT_SECRETS];
 	size_t n_rules;
 	struct tls *tls;
@@ -38,5 +40,8 @@ struct inject {
 	char *folder;
 	char *trusted; /* its text */
 };
+
+/* inject_gate.c: the secret's value is among those that are looked for. */
+void inject_look_for(struct inject *inject, const struct injected *secret);
 
 #endif
