@@ -11,7 +11,7 @@ static const struct field rule_fields[] = {
 	{"name", FIELD_STRING, false, 1, LIMIT_RULE_NAME_BYTES, NULL, NULL, NULL, NULL, "what cards, replies and the journal call the rule; absent: its place in the list"},
 	{"why", FIELD_STRING, false, 1, 300, NULL, NULL, NULL, NULL, "what a person and the model read"},
 	PATTERNS("actions", "names of actions"),
-	PATTERNS("does", "what the action does: looks, writes, presses, runs, manages"),
+	PATTERNS("does", "what the action does: looks, writes, presses, runs, manages; reaches: a first connection of the session's programs to a host"),
 	PATTERNS("into", "password: it writes into a password field, or at a terminal's question for one"),
 	PATTERNS("place", "a kind of place: login, payment, consent, or one of the configuration's"),
 	PATTERNS("app", "catalogue names of the app that it goes to"),
@@ -21,7 +21,8 @@ static const struct field rule_fields[] = {
 	PATTERNS("role", "role of the node that has the focus"),
 	PATTERNS("keys", "chords, such as ctrl+w"),
 	PATTERNS("argv", "commands: the words of a simple command with a space between them, its program without the folder unless the pattern has one"),
-	PATTERNS("host", "host that is reached outside; in no force yet"),
+	PATTERNS("host", "host that a program of the session connects to for the first time, of those that its egress lets through"),
+	PATTERNS("reach", "what lets the session reach that host: allowlist or open, the mode of its egress"),
 	PATTERNS("path", "file that is read or written; in no force yet"),
 };
 static const struct form rule_form = {rule_fields, ARRAY_LEN(rule_fields), "all that is named must match, and of each list one"};

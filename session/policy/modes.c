@@ -8,14 +8,17 @@
 #define PASSWORD \
 	"{\"name\":\"password-field\",\"verdict\":\"deny\",\"into\":[\"password\"],\"why\":\"a password field has the focus: what a model types is no secret any more\"}"
 #define SECRET "{\"name\":\"stored-secret\",\"verdict\":\"ask\",\"actions\":[\"type_secret\"],\"why\":\"a stored secret is about to be typed\"}"
+/* Whoever wrote a host into a list has said yes to it: only the mode boundary asks again. */
+#define NEW_HOST(matchers) \
+	"{\"name\":\"new-host\",\"verdict\":\"ask\",\"does\":[\"reaches\"]," matchers "\"why\":\"a program of the session connects to this host for the first time\"}"
 
 static const struct {
 	const char *name, *rules;
 } modes[] = {
 	{"never", "[]"},
-	{"boundary", "[" SECRET "]"},
+	{"boundary", "[" SECRET "," NEW_HOST("") "]"},
 	{"sensitive",
-	 "[" PASSWORD "," SECRET ","
+	 "[" PASSWORD "," SECRET "," NEW_HOST("\"reach\":[\"open\"],") ","
 	 "{\"name\":\"login\",\"verdict\":\"ask\",\"place\":[\"login\"],\"does\":[\"writes\"],\"why\":\"this looks like a login\"},"
 	 "{\"name\":\"payment\",\"verdict\":\"ask\",\"place\":[\"payment\"],\"does\":[\"writes\",\"presses\"],\"why\":\"this looks like a payment\"},"
 	 "{\"name\":\"consent\",\"verdict\":\"ask\",\"place\":[\"consent\"],\"does\":[\"presses\"],\"why\":\"this looks like giving somebody access to an account\"}]"},

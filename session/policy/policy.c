@@ -11,7 +11,7 @@
 #include "session/policy/shell.h"
 
 static const char *const verdicts[] = {"allow", "ask", "deny"};
-static const char *const doings[] = {"looks", "writes", "presses", "runs", "manages"}; /* in the order of the bits */
+static const char *const doings[] = {"looks", "writes", "presses", "runs", "manages", "reaches"}; /* in the order of the bits */
 static const char *const modes[] = {"never", "boundary", "sensitive", "always"};
 
 struct policy {
@@ -99,7 +99,7 @@ static bool matches(const struct policy *policy, const json_t *rule, const struc
 
 	return text_matches(rule, "actions", subject->action) && (!does || does_any(does, subject->does)) &&
 	       text_matches(rule, "into", subject->password ? "password" : NULL) && text_matches(rule, "keys", subject->keys) &&
-	       text_matches(rule, "host", subject->host) && text_matches(rule, "path", subject->path) && window_matches(rule, subject) &&
+	       text_matches(rule, "host", subject->host) && text_matches(rule, "reach", subject->reach) && text_matches(rule, "path", subject->path) && window_matches(rule, subject) &&
 	       (!kinds || place_matches(policy, kinds, subject));
 }
 
@@ -207,6 +207,25 @@ unsigned int policy_needs(const struct policy *policy, const char *action, unsig
 	return needs;
 }
 
+/* Those that are for something else cannot match: what they ask for a connection does not have. */
+bool policy_heeds_hosts(const struct policy *policy)
+{
+	static const char *const others[] = {"into", "place", "app", "class", "title", "url", "role", "keys", "argv", "path"};
+	const json_t *rule;
+	size_t i, k;
+
+	json_array_foreach(policy->rules, i, rule) {
+		const json_t *does = json_object_get(rule, "does");
+
+		for (k = 0; k < ARRAY_LEN(others) && !json_object_get(rule, others[k]); k++)
+			;
+		if (k == ARRAY_LEN(others) && verdict_of(rule) != POLICY_ALLOW && text_matches(rule, "actions", "connect") &&
+		    (!does || does_any(does, POLICY_REACHES)))
+			return true;
+	}
+	return false;
+}
+
 bool policy_heeds_passwords(const struct policy *policy)
 {
 	const json_t *rule;
@@ -239,6 +258,12 @@ static bool is_field(const json_t *places, const char *name)
 {
 	(void)places;
 	return strcmp(name, "password") == 0;
+}
+
+static bool is_reach(const json_t *places, const char *name)
+{
+	(void)places;
+	return strcmp(name, "allowlist") == 0 || strcmp(name, "open") == 0;
 }
 
 static bool is_doing(const json_t *places, const char *name)
@@ -274,7 +299,7 @@ static void check_member(const json_t *rule, const char *path, const char *membe
 
 static void check_idle(const json_t *rule, const char *path, struct faults *faults)
 {
-	static const char *const idle[] = {"host", "path"};
+	static const char *const idle[] = {"path"};
 
 	for (size_t i = 0; i < ARRAY_LEN(idle); i++) {
 		auto_free char *at = util_printf("%s/%s", path, idle[i]);
@@ -293,7 +318,8 @@ void policy_check_rules(const json_t *rules, const json_t *places, const char *p
 	json_array_foreach(rules, i, rule) {
 		auto_free char *at = util_printf("%s/%zu", path, i);
 
-		check_member(rule, at, "does", is_doing, places, "it must be one of: looks writes presses runs manages", faults);
+		check_member(rule, at, "does", is_doing, places, "it must be one of: looks writes presses runs manages reaches", faults);
+		check_member(rule, at, "reach", is_reach, places, "it must be one of: allowlist open", faults);
 		check_member(rule, at, "into", is_field, places, "it must be password", faults);
 		check_member(rule, at, "place", is_kind, places, "no place is of this kind; GET /v1/approvals/rules lists them", faults);
 		check_idle(rule, at, faults);

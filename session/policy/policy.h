@@ -24,6 +24,7 @@ enum policy_does {
 	POLICY_PRESSES = 1 << 2, /* buttons of the mouse, Return and the space bar, press_node */
 	POLICY_RUNS = 1 << 3,    /* starts a program */
 	POLICY_MANAGES = 1 << 4, /* windows, the display, clipboards */
+	POLICY_REACHES = 1 << 5, /* a first connection to a host outside: no action of a caller, but what its programs do */
 };
 
 /* An action as it will be sent, and where it goes; texts that are NULL are not known, or there is none. */
@@ -38,6 +39,7 @@ struct policy_subject {
 	const char *keys;       /* a chord by its usual names, modifiers first: "ctrl+shift+t" */
 	const json_t *argv;     /* of a command */
 	const char *host, *path; /* reached outside, read or written */
+	const char *reach;      /* why the host may be reached: the mode of the session's egress */
 };
 
 /* What is to be known of a subject before it is judged, one bit each. */
@@ -70,6 +72,9 @@ void policy_destroy(struct policy *policy);
 
 /* What must be known to judge an action of this name that does this; 0: no rule asks for anything. */
 unsigned int policy_needs(const struct policy *policy, const char *action, unsigned int does);
+
+/* Can any rule ask about or refuse a connection? */
+bool policy_heeds_hosts(const struct policy *policy);
 
 /* Has any rule a word for password fields ("into")? */
 bool policy_heeds_passwords(const struct policy *policy);

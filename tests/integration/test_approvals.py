@@ -317,7 +317,7 @@ def test_always(make_session):
 
 def test_faults(server):
     for rules, code, pointer in (([{"verdict": "ask", "titel": ["x"]}], "unknown_field", "/approval/rules/0/titel"),
-                                 ([{"verdict": "ask", "host": ["x"]}], "unsupported", "/approval/rules/0/host"),
+                                 ([{"verdict": "ask", "reach": ["x"]}], "bad_field", "/approval/rules/0/reach/0"),
                                  ([{"verdict": "ask", "actions": ["clik"]}], "unknown_action", "/approval/rules/0/actions/0"),
                                  ([{"verdict": "ask", "keys": ["contrl+w"]}], "unknown_key", "/approval/rules/0/keys/0"),
                                  ([{"verdict": "ask", "place": ["bank"]}], "bad_field", "/approval/rules/0/place/0")):

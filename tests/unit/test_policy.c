@@ -317,7 +317,7 @@ static void faults(void **state)
 		{"[{\"verdict\":\"ask\",\"does\":[\"writes\",\"reads\"]}]", ERR_BAD_FIELD, "/rules/0/does/1"},
 		{"[{\"verdict\":\"ask\"},{\"verdict\":\"ask\",\"into\":[\"text\"]}]", ERR_BAD_FIELD, "/rules/1/into/0"},
 		{"[{\"verdict\":\"ask\",\"place\":[\"bank\"]}]", ERR_BAD_FIELD, "/rules/0/place/0"},
-		{"[{\"verdict\":\"ask\",\"host\":[\"*\"]}]", ERR_UNSUPPORTED, "/rules/0/host"},
+		{"[{\"verdict\":\"ask\",\"reach\":[\"none\"]}]", ERR_BAD_FIELD, "/rules/0/reach/0"},
 		{"[{\"verdict\":\"ask\",\"path\":[\"*\"]}]", ERR_UNSUPPORTED, "/rules/0/path"},
 		{"[{\"verdict\":\"ask\",\"actions\":[\"t*\",\"typ\"]}]", ERR_UNKNOWN_ACTION, "/rules/0/actions/1"},
 		{"[{\"verdict\":\"ask\",\"keys\":[\"contrl+w\"]}]", ERR_UNKNOWN_KEY, "/rules/0/keys/0"},
@@ -336,6 +336,40 @@ static void faults(void **state)
 			rc = policy_create(&policy, spec, NULL, &words, &e);
 		if (rc == 0 || e.code != rows[i].code || strcmp(e.path, rows[i].path) != 0)
 			fail_msg("%s: %d at %s: %s", rows[i].rules, (int)e.code, e.path, e.msg);
+	}
+}
+
+/* A first connection to a host: which rules have a word for it, and what they say. */
+static void connections(void **state)
+{
+	static const struct {
+		const char *spec, *reach;
+		bool heeds;
+		enum policy_verdict verdict;
+	} rows[] = {
+		{"{\"mode\":\"never\"}", "open", false, POLICY_ALLOW},
+		{"{\"mode\":\"sensitive\"}", "open", true, POLICY_ASK},
+		{"{\"mode\":\"sensitive\"}", "allowlist", true, POLICY_ALLOW},
+		{"{\"mode\":\"boundary\"}", "allowlist", true, POLICY_ASK},
+		{"{\"mode\":\"always\"}", "allowlist", true, POLICY_ASK},
+		{"{\"mode\":\"boundary\",\"rules\":[{\"verdict\":\"allow\",\"host\":[\"*.ok.test\"]}]}", "allowlist", true, POLICY_ALLOW},
+		{"{\"mode\":\"never\",\"rules\":[{\"verdict\":\"deny\",\"host\":[\"a.*\"]}]}", "allowlist", true, POLICY_DENY},
+		{"{\"mode\":\"never\",\"rules\":[{\"verdict\":\"deny\",\"host\":[\"b.*\"]}]}", "allowlist", true, POLICY_ALLOW},
+		{"{\"mode\":\"never\",\"rules\":[{\"verdict\":\"ask\",\"argv\":[\"curl*\"]},{\"verdict\":\"ask\",\"does\":[\"runs\"]}]}", "open", false, POLICY_ALLOW},
+	};
+	const struct policy_words words = {.chord = chord};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		const struct policy_subject subject = {.action = "connect", .does = POLICY_REACHES, .host = "a.ok.test", .reach = rows[i].reach};
+		json_auto_t *spec = json_loads(rows[i].spec, 0, NULL);
+		struct policy *policy = NULL;
+		struct err e = {0};
+
+		assert_int_equal(policy_create(&policy, spec, NULL, &words, &e), 0);
+		if (policy_heeds_hosts(policy) != rows[i].heeds || policy_judge(policy, &subject).verdict != rows[i].verdict)
+			fail_msg("%s with %s: %d", rows[i].spec, rows[i].reach, (int)policy_judge(policy, &subject).verdict);
+		policy_destroy(policy);
 	}
 }
 
@@ -384,6 +418,7 @@ int main(void)
 		cmocka_unit_test(commands),
 		cmocka_unit_test(needs),
 		cmocka_unit_test(faults),
+		cmocka_unit_test(connections),
 		cmocka_unit_test(chords_are_named_once),
 		cmocka_unit_test(places),
 	};
