@@ -18,6 +18,7 @@ struct apps_jail {
 	const char *image_root; /* the root of the session's image */
 	const char *x11;        /* the folder of the session's X socket */
 	const char *bin;        /* the folder with glovebox-launch, or NULL */
+	const char *egress;     /* the folder of the session's way out, or NULL */
 	uid_t uid;              /* on the host; 1000 inside */
 	gid_t trusted;          /* on the host; 1001 inside: init may give it to a program */
 	uint32_t disk_mb;       /* all that can be written */

@@ -218,6 +218,16 @@ static int add_identity(const struct apps_jail *jail, int store, int root, struc
 	return bind_store(store, "run/glovebox/machine-id", root, "etc/machine-id", MOUNT_ATTR_RDONLY | MOUNTS_DATA, e);
 }
 
+/* Nothing shows that there could be a way out where there is none. */
+static int add_egress(const struct apps_jail *jail, int store, int root, struct err *e)
+{
+	if (!jail->egress)
+		return 0;
+	if (mounts_make_dir(store, "run/egress", 0755, 0, e) < 0)
+		return -1;
+	return mounts_bind(jail->egress, root, "run/egress", MOUNT_ATTR_RDONLY | MOUNTS_DATA, e);
+}
+
 int apps_root_build(const struct apps_jail *jail, struct err *e)
 {
 	auto_fd store = -1;
@@ -228,6 +238,8 @@ int apps_root_build(const struct apps_jail *jail, struct err *e)
 	    add_dev(jail, root, e) < 0 || add_proc_and_sys(store, root, e) < 0)
 		return -1;
 	if (mounts_bind(jail->x11, root, "tmp/.X11-unix", MOUNT_ATTR_RDONLY | MOUNTS_DATA, e) < 0)
+		return -1;
+	if (add_egress(jail, store, root, e) < 0)
 		return -1;
 	if (jail->bin && mounts_bind(jail->bin, root, "run/glovebox/bin", MOUNT_ATTR_RDONLY | SAFE, e) < 0)
 		return -1;

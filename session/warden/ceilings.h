@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What no session gets past, whatever the front asks for. Defaults, or the operator's file: lines of
- * "key = value", "#" begins a comment; keys are the fields below.
+ * "key = value", "#" begins a comment; keys are the fields below, `permit` as "egress_permit".
  */
 #ifndef WARDEN_CEILINGS_H
 #define WARDEN_CEILINGS_H
@@ -17,6 +17,8 @@ struct ceilings {
 	uint32_t disk_mb;
 	uint32_t cpu_milli;
 	uint32_t ttl_s;
+	uint32_t egress;    /* enum warden_egress: the widest way out */
+	char permit[512];   /* networks of the operator's own that may be reached all the same: "10.0.0.0/8, 192.0.2.1"; "": none */
 	uint32_t uid_base;  /* first uid of the server; 64 for itself and 64 for each session that there can be */
 };
 

@@ -3,24 +3,21 @@
 #include "session/warden/hooks.h"
 
 #include <fcntl.h>
-#include <limits.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
 #include "sandbox/jail/child.h"
-#include "sandbox/jail/daemon_jail.h"
 #include "session/base/ipc.h"
 #include "session/base/limits.h"
 #include "session/base/log.h"
 #include "session/base/util.h"
 #include "session/warden/config.h"
+#include "session/warden/outward.h"
 
-#define PROGRAM_NAME "glovebox-egress"
+#define PROGRAM_NAME OUTWARD_PROGRAM
 #define RESTART_MS 1000
-#define CERTIFICATES "/etc/ssl/certs"
 
 struct hooks {
 	struct warden *warden;
@@ -54,13 +51,6 @@ int hooks_create(struct hooks **out, const char *path, int program, uid_t uid, b
 	hooks->front = ends[0];
 	hooks->own = ends[1];
 	return 0;
-}
-
-/* A file of the host's that may be a link; no row when it is not there. */
-static void add_file(struct daemon_jail *jail, struct daemon_bind *binds, const char *path, const char *target, char real[PATH_MAX])
-{
-	if (realpath(path, real))
-		binds[jail->n_binds++] = (struct daemon_bind){.source = real, .target = target, .is_file = true};
 }
 
 static void start(struct hooks *hooks);
@@ -113,21 +103,18 @@ static const struct child_ops CHILD_OPS = {.started = on_started, .failed = on_f
 static struct child *clone_child(struct hooks *hooks, struct err *e)
 {
 	struct warden *warden = hooks->warden;
-	char uid[32], name[] = PROGRAM_NAME, hosts[PATH_MAX], servers[PATH_MAX];
-	struct daemon_bind binds[5] = {{.source = CERTIFICATES, .target = "certs"},
-	                               {.source = "/dev/urandom", .target = "dev/urandom", .is_file = true, .is_device = true}};
-	struct daemon_jail jail = {.place = warden->build, .binds = binds, .n_binds = 2, .has_tmp = true, .net = &hooks->net};
+	char uid[32], name[] = PROGRAM_NAME;
+	struct outward outward;
 	char *argv[] = {name, NULL}, *envp[2 + WARDEN_LOG_ENV] = {uid};
 	int *const fds[] = {&hooks->own, &hooks->file}, *const tools[] = {&hooks->net};
 	struct cgroup_seat seat;
-	struct child_plan plan = {.name = name, .log_is_ours = true, .namespaces = DAEMON_JAIL_NAMESPACES & ~(uint64_t)CLONE_NEWNET, .seat = &seat,
+	struct child_plan plan = {.name = name, .log_is_ours = true, .namespaces = OUTWARD_NAMESPACES, .seat = &seat,
 	                          .program = warden->programs[PROGRAM_EGRESS], .argv = argv, .envp = envp, .umask = 077, .fds = fds,
 	                          .n_fds = ARRAY_LEN(fds), .tools = tools, .n_tools = ARRAY_LEN(tools), .build = daemon_jail_build, .inside = -1,
-	                          .arg = &jail};
+	                          .arg = &outward.jail};
 	struct child *child;
 
-	add_file(&jail, binds, "/etc/hosts", "etc/hosts", hosts);
-	add_file(&jail, binds, "/etc/resolv.conf", "etc/resolv.conf", servers);
+	outward_init(&outward, warden->build, &hooks->net, NULL);
 	(void)snprintf(uid, sizeof(uid), "GLOVEBOX_UID=%u", warden_uid(warden, 0, SLOT_EGRESS));
 	warden_add_log_env(warden, envp + 1);
 	if (cgroup_seat_init(&seat, warden->cgroups, "egress", e) < 0)

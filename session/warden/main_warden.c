@@ -117,10 +117,13 @@ static int set_up(struct warden *warden, const struct options *options, struct e
 	if (notify_open(&manager, e) < 0 || state_open(&warden->state, options->state, e) < 0 || find_images(warden, options->images, e) < 0 ||
 	    make_hello(warden, options->request_ms, e) < 0 || serve_open(&warden->serve, options, e) < 0)
 		return -1;
-	warden->has_tools = tools[STATE_TOOL_LAUNCH] >= 0 || tools[STATE_TOOL_ACCESS] >= 0;
+	warden->has_tools = tools[STATE_TOOL_LAUNCH] >= 0 || tools[STATE_TOOL_ACCESS] >= 0 || tools[STATE_TOOL_RELAY] >= 0;
 	(void)state_path(&warden->state, warden->build, sizeof(warden->build), "build", "");
 	(void)state_path(&warden->state, groups, sizeof(groups), "groups", "");
 	(void)state_path(&warden->state, cgroup2, sizeof(cgroup2), "cgroup2", "");
+	warden->net = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
+	if (warden->net < 0)
+		return err_sys(e, "the network namespace");
 	if (settle_mounts(e) < 0 || cgroup_create(&warden->cgroups, warden->state.name, groups, cgroup2, e) < 0 ||
 	    state_prepare(&warden->state, warden_uid(warden, 0, SLOT_FRONT), e) < 0 || share_tools(warden, tools, e) < 0 ||
 	    prepare_filters(warden->filters, e) < 0)
@@ -267,7 +270,7 @@ static void keep_log_env(struct warden *warden)
 
 int main(int argc, char **argv)
 {
-	struct warden warden = {.config = -1, .serve = {.tls = {-1, -1}, .asked = {-1, -1}}};
+	struct warden warden = {.config = -1, .net = -1, .serve = {.tls = {-1, -1}, .asked = {-1, -1}}};
 	struct options options;
 	struct err e = {0};
 

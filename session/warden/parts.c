@@ -20,6 +20,7 @@
 #include "sandbox/jail/display_jail.h"
 #include "session/base/ipc.h"
 #include "session/base/util.h"
+#include "session/warden/egress.h"
 #include "session/warden/secrets.h"
 
 #define DISPLAY_IMAGE "display"
@@ -181,9 +182,10 @@ static int open_base(const struct session *session, int *fd, struct err *e)
 int parts_start_apps(struct session *session, const struct child_ops *ops, struct err *e)
 {
 	struct warden *warden = session->warden;
-	char image[700], x11[600], bin[600], name[] = "glovebox-init", path[] = "PATH=/usr/local/bin:/usr/bin:/bin";
+	char image[700], x11[600], bin[600], egress[600], name[] = "glovebox-init", path[] = "PATH=/usr/local/bin:/usr/bin:/bin";
 	struct apps_jail jail = {.place = warden->build, .image_root = image, .x11 = x11_path(session, x11, sizeof(x11)),
 	                         .bin = warden->has_tools ? state_path(&warden->state, bin, sizeof(bin), "share/bin", "") : NULL,
+	                         .egress = session->egress ? state_path(&warden->state, egress, sizeof(egress), "share/egress", session->id) : NULL,
 	                         .uid = warden_uid(warden, session->slot, SLOT_APPS),
 	                         .trusted = warden_uid(warden, session->slot, SLOT_TRUSTED),
 	                         .disk_mb = session->spec.disk_mb, .shm_mb = session->spec.memory_mb / 4,
@@ -288,7 +290,7 @@ int parts_hand_over(struct session *session, struct err *e)
 	    hand(session, STAGE_SESSION_JSON, "", &session->files[STATE_SESSION_JSON], e) < 0 ||
 	    hand(session, STAGE_PICTURES, "", &session->files[STATE_PICTURES], e) < 0 ||
 	    hand(session, STAGE_PROC, "", &session->proc, e) < 0 || hand_switches(session, e) < 0 ||
-	    hand_secrets(session, e) < 0)
+	    hand_secrets(session, e) < 0 || egress_hand_over(session->egress, e) < 0)
 		return -1;
 	(void)snprintf(start.session, sizeof(start.session), "%s", session->id);
 	memcpy(start.cookie, session->cookie, sizeof(start.cookie));

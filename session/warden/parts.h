@@ -43,6 +43,8 @@ struct session {
 	bool has_x11, has_run, has_journal, has_groups;
 	struct view *views;            /* views.c */
 	void (*view_gone)(struct session *session);
+	struct egress *egress;         /* egress.c; NULL: there is no way out */
+	void (*egress_gone)(struct session *session); /* called when its last process is gone, once it was to end */
 };
 
 /* Each starts one part, in this order. */

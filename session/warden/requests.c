@@ -71,6 +71,19 @@ static int check_secrets(const struct warden_create *create, struct err *e)
 	return 0;
 }
 
+/* Who may not have it gets a refusal, not a session without. */
+static int check_egress(const struct warden_create *create, const struct ceilings *ceilings, struct err *e)
+{
+	static const char *const names[] = {"none", "allowlist", "open"};
+
+	if (create->egress > EGRESS_OPEN)
+		return err_set(e, ERR_BAD_FIELD, "/egress/mode", "no way out has the number %u", create->egress);
+	if (create->egress > ceilings->egress)
+		return err_set(e, ERR_BAD_FIELD, "/egress/mode", "%s is wider than this server allows, which is %s", names[create->egress],
+		               names[ceilings->egress]);
+	return 0;
+}
+
 static int check_create(const struct warden_create *create, const struct ceilings *ceilings, struct err *e)
 {
 	const struct number numbers[] = {
@@ -93,7 +106,7 @@ static int check_create(const struct warden_create *create, const struct ceiling
 	for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
 		if (check_number(&numbers[i], e) < 0)
 			return -1;
-	if (check_secrets(create, e) < 0)
+	if (check_secrets(create, e) < 0 || check_egress(create, ceilings, e) < 0)
 		return -1;
 	/* Files are memory: a disk as large as the memory would have everything killed and never become smaller. */
 	if (create->disk_mb > create->memory_mb / 2)

@@ -13,6 +13,7 @@
 #include "session/base/limits.h"
 #include "session/base/log.h"
 #include "session/base/util.h"
+#include "session/warden/egress.h"
 #include "session/warden/front.h"
 #include "session/warden/parts.h"
 #include "session/warden/secrets.h"
@@ -122,7 +123,7 @@ static void try_finish(struct session *session)
 	for (int i = 0; i < N_PARTS; i++)
 		if (session->parts[i].child)
 			return;
-	if (session->views)
+	if (session->views || egress_runs(session->egress))
 		return;
 	loop_cancel(session->patience);
 	session->patience = NULL;
@@ -130,6 +131,8 @@ static void try_finish(struct session *session)
 		return;
 	if (session->has_x11)
 		state_remove_x11(&warden->state, session->id);
+	egress_destroy(session->egress);
+	session->egress = NULL;
 	if (session->has_run)
 		state_remove_run(&warden->state, session->id);
 	if (session->has_journal)
@@ -181,6 +184,7 @@ static void begin_end(struct session *session, enum warden_reason reason, const 
 		if (session->parts[i].child && (i != PART_STAGE || !stage->started))
 			child_kill(session->parts[i].child);
 	views_kill(session);
+	egress_end(session->egress);
 	close_ends(session);
 	if (stage->child)
 		session->patience = loop_at(session->warden->loop, util_now_ms() + STAGE_PATIENCE_MS, on_patience, session);
@@ -308,6 +312,11 @@ static void on_view_gone(struct session *session)
 		try_finish(session);
 }
 
+static void on_egress_gone(struct session *session)
+{
+	try_finish(session);
+}
+
 static const struct child_ops PART_OPS = {.born = on_born, .started = on_started, .failed = on_failed, .gone = on_gone};
 
 static int start(struct session *session, struct err *e)
@@ -332,9 +341,9 @@ static int start(struct session *session, struct err *e)
 	session->isolation |= ISOLATION_DISK | ISOLATION_SECCOMP;
 	if (confine_landlock_abi() >= INIT_LANDLOCK_ABI)
 		session->isolation |= ISOLATION_HANDOVER;
-	if (parts_start_display(session, &PART_OPS, e) < 0 || parts_start_apps(session, &PART_OPS, e) < 0)
+	if (egress_create(session, e) < 0 || parts_start_display(session, &PART_OPS, e) < 0 || parts_start_apps(session, &PART_OPS, e) < 0)
 		return -1;
-	return parts_start_stage(session, &PART_OPS, e);
+	return parts_start_stage(session, &PART_OPS, e) < 0 ? -1 : egress_start(session->egress, e);
 }
 
 /* What forbids a session at all. */
@@ -355,7 +364,7 @@ void session_create(struct warden *warden, const struct warden_request *request)
 	struct err e = {0};
 
 	*session = (struct session){.warden = warden, .tag = request->tag, .spec = request->create, .listen = -1, .label = -1, .init = -1,
-	                            .files = {-1, -1, -1}, .proc = -1, .view_gone = on_view_gone};
+	                            .files = {-1, -1, -1}, .proc = -1, .view_gone = on_view_gone, .egress_gone = on_egress_gone};
 	memcpy(session->id, request->session, sizeof(session->id));
 	for (int i = 0; i < N_PARTS; i++)
 		session->parts[i] = (struct part){.session = session, .kind = (enum part_kind)i};

@@ -24,6 +24,7 @@
 #include "session/warden/requests.h"
 
 #define BACKLOG 64
+#define PROXY_BACKLOG 256
 
 static const struct folder {
 	const char *name;
@@ -163,17 +164,19 @@ static int copy_program(int program, const char *path, struct err *e)
 	return n < 0 ? err_sys(e, "copying a program for the jails") : 0;
 }
 
-const char *const STATE_TOOL_FILES[N_STATE_TOOLS] = {[STATE_TOOL_LAUNCH] = "glovebox-launch", [STATE_TOOL_ACCESS] = "glovebox-access"};
+const char *const STATE_TOOL_FILES[N_STATE_TOOLS] = {[STATE_TOOL_LAUNCH] = "glovebox-launch", [STATE_TOOL_ACCESS] = "glovebox-access",
+                                                      [STATE_TOOL_RELAY] = "glovebox-relay"};
 
 int state_mount_share(const struct state *state, const int tools[N_STATE_TOOLS], struct err *e)
 {
+	static const char *const folders[] = {"share/x11", "share/egress", "share/bin"};
 	char path[600];
 
 	if (mount("share", state_path(state, path, sizeof(path), "share", ""), "tmpfs", MS_NOSUID | MS_NODEV, "size=16m,nr_inodes=4096,mode=755") < 0)
 		return err_sys(e, "mounting %s", path);
-	if (mkdir(state_path(state, path, sizeof(path), "share/x11", ""), 0755) < 0 || chmod(path, 0755) < 0 ||
-	    mkdir(state_path(state, path, sizeof(path), "share/bin", ""), 0755) < 0 || chmod(path, 0755) < 0)
-		return err_sys(e, "making %s", path);
+	for (size_t i = 0; i < ARRAY_LEN(folders); i++)
+		if (mkdir(state_path(state, path, sizeof(path), folders[i], ""), 0755) < 0 || chmod(path, 0755) < 0)
+			return err_sys(e, "making %s", path);
 	for (int i = 0; i < N_STATE_TOOLS; i++)
 		if (tools[i] >= 0 && copy_program(tools[i], state_path(state, path, sizeof(path), "share/bin", STATE_TOOL_FILES[i]), e) < 0)
 			return -1;
@@ -297,25 +300,58 @@ int state_drop_journal(const struct state *state, const char *id, struct err *e)
 	return rc;
 }
 
-int state_make_x11(const struct state *state, const char *id, struct err *e)
+/* One tmpfs a session: who fills it harms himself alone. */
+static int mount_own(const struct state *state, const char *folder, const char *id, const char *options, struct err *e)
 {
 	char path[600];
 
-	state_path(state, path, sizeof(path), "share/x11", id);
+	state_path(state, path, sizeof(path), folder, id);
 	if (mkdir(path, 0755) < 0)
-		return err_sys(e, "the folder of the display's socket");
-	/* One tmpfs a session: a display that fills it harms itself alone. X wants the folder to be root's and sticky. */
-	if (mount("x11", path, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, "size=64k,nr_inodes=16,mode=1777") < 0)
-		return err_sys(e, "mounting the folder of the display's socket");
+		return err_sys(e, "a session's folder in %s", folder);
+	if (mount("session", path, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, options) < 0)
+		return err_sys(e, "mounting a session's folder in %s", folder);
 	return 0;
+}
+
+static void unmount_own(const struct state *state, const char *folder, const char *id)
+{
+	char path[600];
+
+	state_path(state, path, sizeof(path), folder, id);
+	(void)umount2(path, MNT_DETACH | UMOUNT_NOFOLLOW);
+	if (rmdir(path) < 0 && errno != ENOENT)
+		log_warn("%s/%s could not be removed: %s", folder, id, strerror(errno));
+}
+
+int state_make_x11(const struct state *state, const char *id, struct err *e)
+{
+	/* X wants the folder to be root's and sticky. */
+	return mount_own(state, "share/x11", id, "size=64k,nr_inodes=16,mode=1777", e);
 }
 
 void state_remove_x11(const struct state *state, const char *id)
 {
-	char path[600];
+	unmount_own(state, "share/x11", id);
+}
 
-	state_path(state, path, sizeof(path), "share/x11", id);
-	(void)umount2(path, MNT_DETACH | UMOUNT_NOFOLLOW);
-	if (rmdir(path) < 0 && errno != ENOENT)
-		log_warn("share/x11/%s could not be removed: %s", id, strerror(errno));
+int state_make_egress(const struct state *state, const char *id, uid_t uid, int *out, struct err *e)
+{
+	char path[600];
+	auto_fd dir = -1;
+	auto_fd sock = -1;
+
+	if (mount_own(state, "share/egress", id, "size=1m,nr_inodes=16,mode=755", e) < 0)
+		return -1;
+	dir = open(state_path(state, path, sizeof(path), "share/egress", id), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	sock = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (dir < 0 || sock < 0 || bind_in(sock, dir, "proxy.sock") < 0 || fchmodat(dir, "proxy.sock", 0666, 0) < 0 || listen(sock, PROXY_BACKLOG) < 0 ||
+	    fchown(dir, uid, uid) < 0)
+		return err_sys(e, "the socket of a session's way out");
+	*out = steal_fd(&sock);
+	return 0;
+}
+
+void state_remove_egress(const struct state *state, const char *id)
+{
+	unmount_own(state, "share/egress", id);
 }

@@ -10,7 +10,7 @@
  *   secrets/NAME     root alone: a stored secret (secrets.h)
  *   groups           the folders of control groups, for the next start after a crash
  *   build/           empty: where children put their roots together, each in its own mount namespace
- *   share/           a tmpfs of the warden's mount namespace: bin/ for the app jails, x11/ID/ for the sockets of displays
+ *   share/           a tmpfs of the warden's mount namespace: bin/ for the app jails, x11/ID/ for the sockets of displays, egress/ID/ for the way out
  *   cgroup2/         empty: where a cgroup2 is mounted if the host has none
  */
 #ifndef WARDEN_STATE_H
@@ -38,7 +38,7 @@ int state_open(struct state *state, const char *dir, struct err *e);
 int state_prepare(struct state *state, uid_t front, struct err *e);
 
 /* Programs of ours that the app jails have. */
-enum state_tool { STATE_TOOL_LAUNCH, STATE_TOOL_ACCESS, N_STATE_TOOLS };
+enum state_tool { STATE_TOOL_LAUNCH, STATE_TOOL_ACCESS, STATE_TOOL_RELAY, N_STATE_TOOLS };
 extern const char *const STATE_TOOL_FILES[N_STATE_TOOLS];
 
 /* Mounts the tmpfs on share/ in the calling process's mount namespace and puts the programs that are given (not -1) in its bin/. */
@@ -66,5 +66,9 @@ int state_drop_journal(const struct state *state, const char *id, struct err *e)
 /* share/x11/ID: a small tmpfs for the socket of a display. */
 int state_make_x11(const struct state *state, const char *id, struct err *e);
 void state_remove_x11(const struct state *state, const char *id);
+
+/* share/egress/ID: a small tmpfs that `uid` may write to, with the listening socket proxy.sock that anybody who sees it can reach; *sock is the caller's. */
+int state_make_egress(const struct state *state, const char *id, uid_t uid, int *sock, struct err *e);
+void state_remove_egress(const struct state *state, const char *id);
 
 #endif

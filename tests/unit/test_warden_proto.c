@@ -293,7 +293,9 @@ static void test_ceilings_refuse(void **state)
 {
 	static const char *const bad[] = {"memory = 5",   "memory_mb 5",       "memory_mb = x",    "memory_mb = -1",         "memory_mb = 1",
 	                                  "pids = 99 99", "pids = 99\npids=99", "sessions = 100000", "uid_base = 1000", "ttl_s = 99999999999999999999",
-	                                  "ttl_s = -18446744073709551556", "ttl_s = +60", "ttl_s ="};
+	                                  "ttl_s = -18446744073709551556", "ttl_s = +60", "ttl_s =", "egress = all",
+	                                  "egress = 1", "egress = open none", "egress_permit = 10.0.0.0/33", "egress_permit = ok.test", "egress_permit = 10.0.0.1,,fd00::/129",
+	                                  "egress_permit = 10.0.0.1\negress_permit = 10.0.0.2", "egress_permit ="};
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
@@ -305,13 +307,27 @@ static void test_ceilings_refuse(void **state)
 	}
 }
 
+static void test_ceilings_of_the_way_out(void **state)
+{
+	struct err e = {0};
+
+	(void)state;
+	ceilings_default(&ceilings);
+	assert_int_equal(ceilings.egress, EGRESS_OPEN);
+	assert_string_equal(ceilings.permit, "");
+	assert_int_equal(ceilings_parse(&ceilings, "egress = allowlist # not open\negress_permit = 10.1.0.0/16, fd00::/8\r\n", &e), 0);
+	assert_int_equal(ceilings.egress, EGRESS_ALLOWLIST);
+	assert_string_equal(ceilings.permit, "10.1.0.0/16, fd00::/8");
+	ceilings_default(&ceilings);
+}
+
 static void test_ceilings_name_what_there_is(void **state)
 {
 	struct err e = {0};
 
 	(void)state;
 	assert_int_equal(ceilings_parse(&ceilings, "pids = 99\nmemory = 5", &e), -1);
-	assert_string_equal(e.msg, "line 2: no ceiling is called memory; there are: sessions memory_mb pids disk_mb cpu_milli ttl_s uid_base");
+	assert_string_equal(e.msg, "line 2: no ceiling is called memory; there are: sessions memory_mb pids disk_mb cpu_milli ttl_s egress uid_base egress_permit");
 }
 
 static void test_uids_of_others(void **state)
@@ -416,6 +432,7 @@ int main(void)
 		cmocka_unit_test_setup(test_a_journal_goes, set_up),
 		cmocka_unit_test_setup(test_sides, set_up),           cmocka_unit_test_setup(test_ceilings_bind, set_up),
 		cmocka_unit_test_setup(test_ceilings_refuse, set_up),
+		cmocka_unit_test_setup(test_ceilings_of_the_way_out, set_up),
 		cmocka_unit_test_setup(test_ceilings_name_what_there_is, set_up), cmocka_unit_test_setup(test_uids_of_others, set_up),
 	};
 
