@@ -37,7 +37,7 @@ CFLAGS  += -std=gnu17 -D_GNU_SOURCE -DGLOVEBOX_VERSION='"$(VERSION)"' -I. $(PKG_
 LDFLAGS += -pie -Wl,-z,relro,-z,now $(filter -fsanitize%,$(OPT_$(MODE)))
 
 # A program is the folders of its sources, and what it links beside the base library.
-PROGRAMS := gloveboxd glovebox-front glovebox-stage glovebox glovebox-init glovebox-display glovebox-launch glovebox-access glovebox-egress glovebox-view
+PROGRAMS := gloveboxd glovebox-front glovebox-stage glovebox glovebox-init glovebox-display glovebox-launch glovebox-access glovebox-egress glovebox-view glovebox-relay
 DIRS_gloveboxd        := session/warden sandbox/jail sandbox/confine
 LIBS_gloveboxd        := libseccomp gnutls
 DIRS_glovebox-front   := session/front session/policy session/mcp session/journal sandbox/confine
@@ -59,7 +59,9 @@ DIRS_glovebox-access  := apps/access apps/access/wire
 LIBS_glovebox-access  := dbus-1
 DIRS_glovebox-view    := display/view sandbox/confine
 LIBS_glovebox-view    := libvncserver libseccomp zlib
-STATIC := glovebox-init glovebox-display glovebox-launch glovebox-access
+DIRS_glovebox-relay   := apps/relay sandbox/confine
+LIBS_glovebox-relay   := libseccomp
+STATIC := glovebox-relay glovebox-init glovebox-display glovebox-launch glovebox-access
 LDFLAGS_STATIC = $(if $(filter -fsanitize%,$(LDFLAGS)),$(LDFLAGS),$(filter-out -pie,$(LDFLAGS)) -static-pie -Wl,--no-warnings) # sanitizers cannot be static; libdbus warns of lookups that are not made
 
 # Folder apps comes with the words that it shares with glovebox-access.

@@ -38,6 +38,7 @@ static void apps_free(struct apps *apps)
 	launch_sweep(apps, true);
 	access_finish(&apps->access);
 	wm_finish(&apps->wm);
+	way_out_finish(apps);
 	pipe_reader_finish(&apps->bus_address);
 	spawner_release(apps->bus);
 	spawner_destroy(apps->spawner);
@@ -49,7 +50,7 @@ static void apps_free(struct apps *apps)
 
 void apps_rest(struct apps *apps)
 {
-	if (apps->destroyed && !apps->calls && access_rests(&apps->access))
+	if (apps->destroyed && !apps->calls && !apps->relay_keeper && access_rests(&apps->access))
 		apps_free(apps);
 }
 
@@ -109,6 +110,8 @@ static int set_up(struct apps *apps, const uint8_t cookie[XAUTH_COOKIE_LEN], str
 	if (spawner_wait_ready(apps->spawner, deadline_ms, e) < 0 ||
 	    spawner_authority(apps->spawner, authority, sizeof(authority), deadline_ms, e) < 0)
 		return -1;
+	if (apps->ops.way_out && way_out_start(apps, deadline_ms, e) < 0)
+		return -1;
 	if (!apps->catalogue.session_bus)
 		return 0;
 	if (bus_start(apps, deadline_ms, e) < 0)
@@ -147,6 +150,8 @@ void apps_destroy(struct apps *apps)
 	xconn_unlisten(apps->x, &apps->listener);
 	for (struct door_call *call = apps->calls; call; call = call->next)
 		co_cancel(call->co);
+	if (apps->relay_keeper)
+		co_cancel(apps->relay_keeper);
 	access_stop(&apps->access);
 	apps_rest(apps);
 }

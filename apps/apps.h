@@ -20,6 +20,7 @@ struct apps_ops {
 	void *arg;
 	long exec_ms;                 /* the longest that a command may run; 0 is LIMIT_EXEC_MS */
 	bool accessibility;           /* the apps are asked what is on the screen */
+	bool way_out;                 /* the jail has /run/egress: a relay leads there, and programs are told of it */
 };
 
 /*

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "apps/init/proto.h"
+#include "apps/relay/proto.h"
 #include "session/base/util.h"
 #include "session/base/variable.h"
 
@@ -38,6 +39,24 @@ static const struct {
 	{"XDG_CACHE_HOME", INIT_TRUSTED_FOLDER "/.cache"},
 	{"XDG_CONFIG_HOME", INIT_TRUSTED_FOLDER "/.config"},
 	{"XDG_DATA_HOME", INIT_TRUSTED_FOLDER "/.local/share"},
+};
+/* What is of this host stays here. curl takes the small names alone, others the large ones. A scheme of SOCKS under all_proxy would keep
+ * programs from starting that have no library for it. */
+#define INSIDE "localhost,127.0.0.1,::1"
+#define BUNDLE "/run/egress/bundle.pem"
+static const struct {
+	const char *name, *value;
+} WAY_OUT[] = {
+	{"http_proxy", RELAY_URL},       {"HTTP_PROXY", RELAY_URL},
+	{"https_proxy", RELAY_URL},      {"HTTPS_PROXY", RELAY_URL},
+	{"all_proxy", RELAY_URL},        {"ALL_PROXY", RELAY_URL},
+	{"no_proxy", INSIDE},            {"NO_PROXY", INSIDE},
+	{"NODE_USE_ENV_PROXY", "1"},
+	/* The host's certificates, and that of the session itself: glovebox-egress writes it. */
+	{"SSL_CERT_FILE", BUNDLE},       {"CURL_CA_BUNDLE", BUNDLE},
+	{"REQUESTS_CA_BUNDLE", BUNDLE},  {"PIP_CERT", BUNDLE},
+	{"GIT_SSL_CAINFO", BUNDLE},      {"NPM_CONFIG_CAFILE", BUNDLE},
+	{"NODE_EXTRA_CA_CERTS", BUNDLE},
 };
 #define ACCESS_BUS "AT_SPI_BUS_ADDRESS"
 
@@ -110,6 +129,13 @@ void environment_accessible(struct environment *environment, const char *bus)
 		if (place_of(environment, ACCESSIBLE[i]) == environment->n)
 			put(environment, ACCESSIBLE[i], "1");
 	put(environment, ACCESS_BUS, bus);
+}
+
+void environment_way_out(struct environment *environment)
+{
+	for (size_t i = 0; i < ARRAY_LEN(WAY_OUT); i++)
+		if (place_of(environment, WAY_OUT[i].name) == environment->n)
+			put(environment, WAY_OUT[i].name, WAY_OUT[i].value);
 }
 
 static struct environment copy(const struct environment *base)

@@ -35,6 +35,9 @@ void environment_trust(struct environment *out, const struct environment *base);
 /* Apps that are started from now on find the accessibility bus at this address, and use it; what the spec says of that stays. */
 void environment_accessible(struct environment *environment, const char *bus);
 
+/* Programs that are started from now on find the way out (apps/relay/proto.h); what the spec says of that stays. */
+void environment_way_out(struct environment *environment);
+
 /* Apps that are started from now on do without. */
 void environment_without_accessibility(struct environment *environment);
 

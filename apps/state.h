@@ -42,6 +42,9 @@ struct apps {
 	struct spawner *spawner;
 	struct process *bus;
 	struct pipe_reader bus_address;
+	struct process *relay;      /* of a session with a way out */
+	struct pipe_reader relay_line;
+	struct co *relay_keeper;    /* starts it again; NULL: it does not (any more) */
 	struct access access;
 	struct launched *launched;
 	struct door_call *calls;
@@ -52,7 +55,7 @@ struct apps {
 	struct co_event changed;    /* then, and when a program that was launched ends */
 	int64_t held_ms;            /* monotonic, since when the agent's programs stand still; 0: they do not */
 	int64_t stood_ms;           /* for how long they did before that */
-	bool destroyed;             /* freed when the last of `calls` is done, and `access` rests */
+	bool destroyed;             /* freed when the last of `calls` is done, the relay is not kept any more, and `access` rests */
 };
 
 /* apps/apps.c: frees what was destroyed, once nothing of it runs any more. */
@@ -63,6 +66,10 @@ int64_t hold_clock_ms(const struct apps *apps);
 
 /* apps/bus.c: starts the session bus and waits until it listens. */
 int bus_start(struct apps *apps, int64_t deadline_ms, struct err *e);
+
+/* apps/way_out.c: starts the relay, waits until it listens, keeps it up; programs that are started from now on know of it. */
+int way_out_start(struct apps *apps, int64_t deadline_ms, struct err *e);
+void way_out_finish(struct apps *apps);
 
 /* apps/launch.c: the catalogue row that a process belongs to, or NULL. */
 const struct catalogue_app *launch_row_of(const struct apps *apps, const struct owner_line *line);

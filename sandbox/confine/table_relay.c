@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The system calls of glovebox-relay, on top of those of the app jail: bytes between sockets that it accepted and sockets of the Unix family. It listens
+ * before this is loaded.
+ */
+#include <sys/socket.h>
+
+#include "sandbox/confine/rows.h"
+
+static const struct confine_rule rules[] = {
+	ROWS_PROCESS,
+	ROWS_LOOP,
+	ROWS_DANGEROUS,
+	DENY(execve, EPERM),
+	DENY(execveat, EPERM),
+	DENY(bind, EPERM),
+	DENY(listen, EPERM),
+	ALLOW_IF(socket, 0, LOW32, AF_UNIX, "to the socket of the session's egress, the only one that it may name"),
+	PLAIN(accept4), PLAIN(connect), PLAIN(getsockopt), PLAIN(recvfrom), PLAIN(sendto), PLAIN(shutdown),
+};
+
+TABLE(confine_relay, "relay", rules, ENOSYS);
