@@ -197,11 +197,57 @@ static void copy_place(struct approval *approval, const struct judged *judged)
 	(void)strcpy(approval->role, judged->role);
 }
 
+static void add(struct stage *stage, struct approval *approval, const struct call *call)
+{
+	struct approvals *all = &stage->approvals;
+	struct approval **end = &all->first;
+
+	approval->expiry = loop_at(stage->loop, approval->asked_ms + all->timeout_ms, on_expired, approval);
+	while (*end)
+		end = &(*end)->next;
+	*end = approval;
+	count(stage, "asked", &all->counts.asked);
+	note(approval, call);
+	co_signal(&all->changed);
+	watch_note(stage);
+}
+
+static json_t *connect_card(const struct approval *approval, const struct policy_answer *answer)
+{
+	const struct stage *stage = approval->stage;
+
+	return json_pack("{s:s,s:s,s:O,s:s,s:s,s:b,s:{s:s,s:s},s:n,s:n,s:n,s:n,s:n,s:n,s:o,s:o,s:o,s:o,s:o,s:o,s:n}", "id", approval->id, "session",
+	                 stage->ends.session, "action", approval->asked, "rule", approval->rule, "why", policy_rule_why(answer->rule), "unclear", 0, "caller",
+	                 "role", "agent", "token", "", "app", "window", "url", "target", "crop", "crop_region", "space", space_json(stage->space), "native",
+	                 space_json(stage->native), "at", stage_at(stage, approval->frame), "asked_at", time_in(0), "expires_at",
+	                 time_in(stage->approvals.timeout_ms), "session_words", json_sprintf("connections to %s, until the session ends", approval->key),
+	                 "not_session_why");
+}
+
+int approval_make_connect(struct stage *stage, const struct policy_answer *answer, const json_t *asked, const char *key, struct approval **out, struct err *e)
+{
+	struct approval *approval;
+
+	if (make_room(stage, e) < 0)
+		return -1;
+	approval = util_zalloc(sizeof(*approval));
+	*approval = (struct approval){.stage = stage, .frame = display_frame(stage->display), .epoch = stage->epoch, .episode = stage->episode,
+	                              .asked_ms = util_now_ms(), .key = util_strdup(key)};
+	(void)snprintf(approval->id, sizeof(approval->id), "%s.%u", stage->ends.session, ++stage->approvals.n_made);
+	(void)snprintf(approval->rule, sizeof(approval->rule), "%s", policy_rule_name(answer->rule));
+	approval->asked = json_pack("{s:s,s:O,s:O,s:O*}", "action", "connect", "host", json_object_get(asked, "host"), "port",
+	                            json_object_get(asked, "port"), "method", json_object_get(asked, "method"));
+	approval->card = connect_card(approval, answer);
+	add(stage, approval, NULL);
+	*out = approval;
+	return 0;
+}
+
 int approval_make(struct stage *stage, const struct approvals_ask *ask, const struct judged *judged, struct approval **out, struct err *e)
 {
 	const struct batch_step *step = &ask->batch->steps[ask->index];
 	struct approvals *all = &stage->approvals;
-	struct approval *approval, **end = &all->first;
+	struct approval *approval;
 
 	if (make_room(stage, e) < 0)
 		return -1;
@@ -218,14 +264,7 @@ int approval_make(struct stage *stage, const struct approvals_ask *ask, const st
 	json_object_set_new(approval->asked, "action", json_string(step->row->name));
 	copy_place(approval, judged);
 	approval->card = make_card(approval, ask, judged);
-	approval->expiry = loop_at(stage->loop, approval->asked_ms + all->timeout_ms, on_expired, approval);
-	while (*end)
-		end = &(*end)->next;
-	*end = approval;
-	count(stage, "asked", &all->counts.asked);
-	note(approval, ask->call);
-	co_signal(&all->changed);
-	watch_note(stage);
+	add(stage, approval, ask->call);
 	*out = approval;
 	return 0;
 }

@@ -41,6 +41,10 @@ const char *approval_state_name(enum approval_state state);
 /* Makes and adds one; ERR_BUSY, those of a picture. */
 int approval_make(struct stage *stage, const struct approvals_ask *ask, const struct judged *judged, struct approval **out, struct err *e);
 
+/* The same of a connection of the session's programs: `asked` has its host, port and method. ERR_BUSY. */
+struct policy_answer;
+int approval_make_connect(struct stage *stage, const struct policy_answer *answer, const json_t *asked, const char *key, struct approval **out, struct err *e);
+
 /* Ends one that waits, or whose yes does; writes the journal's line and wakes who waits. `call`: who answered, or NULL. */
 void approval_end(struct approval *approval, enum approval_state state, const struct call *call);
 

@@ -22,6 +22,7 @@ static const struct place {
 	{STAGE_JOURNAL, "", offsetof(struct ends, journal_fd), true},
 	{STAGE_SESSION_JSON, "", offsetof(struct ends, session_json_fd), true},
 	{STAGE_PICTURES, "", offsetof(struct ends, pictures_fd), true},
+	{STAGE_EGRESS, "", offsetof(struct ends, egress_fd), false},
 	{STAGE_SWITCH, "jail/freeze", offsetof(struct ends, freeze_fd), false},
 	{STAGE_SWITCH, "jail/events", offsetof(struct ends, frozen_fd), false},
 	{STAGE_SWITCH, "agent/freeze", offsetof(struct ends, agent_freeze_fd), false},

@@ -22,6 +22,7 @@ struct ends {
 		int fd;
 	} secrets[LIMIT_SECRETS]; /* that the session's spec names; until somebody has taken them */
 	size_t n_secrets;
+	int egress_fd; /* to the session's glovebox-egress; -1 without a way out, or once somebody has taken it */
 	int freeze_fd, frozen_fd; /* the switch that freezes the app jail, and where it says that it stands still; -1 where there is none */
 	int agent_freeze_fd, agent_events_fd, agent_kill_fd; /* the same of the agent's own processes, and what ends them */
 };

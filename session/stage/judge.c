@@ -78,7 +78,7 @@ bool judge_knows(void *arg, const char *action)
 	const struct stage *stage = arg;
 	const struct action_set *set;
 
-	return action_find(stage->sets, stage->n_sets, action, &set) != NULL;
+	return strcmp(action, "connect") == 0 || action_find(stage->sets, stage->n_sets, action, &set) != NULL;
 }
 
 static void read_keys(const struct batch_step *step, struct judged *out)

@@ -83,6 +83,7 @@ void stage_destroy(struct stage *stage)
 	if (!stage)
 		return;
 	lease_end(stage);
+	egress_finish(stage);
 	recording_stop(stage);
 	spots_finish(stage);
 	apps_destroy(stage->apps);
@@ -313,7 +314,7 @@ static int open_parts(struct stage *stage, struct err *e)
 	int64_t deadline_ms = util_now_ms() + LIMIT_START_MS;
 	const struct apps_ops ops = {
 		.init_gone = on_init_gone, .type_over = type_over, .arg = stage, .exec_ms = form_int(json_object_get(stage->spec, "limits"), "exec_ms", 0),
-		.accessibility = form_bool(stage->spec, "accessibility", true)};
+		.accessibility = form_bool(stage->spec, "accessibility", true), .way_out = stage->ends.egress_fd >= 0};
 	const struct input_ops input_ops = {.look = look, .wait_quiet = wait_quiet, .changed = changed, .before_press = nodes_wait, .has_secret = secret_typing_has,
 	                                    .secret_begin = secret_typing_begin, .secret_end = secret_typing_end, .arg = stage};
 
@@ -329,7 +330,7 @@ static int open_parts(struct stage *stage, struct err *e)
 	display_use_windows(stage->display, part_of, stage);
 	display_use_blanks(stage->display, spots_where, stage);
 	join_rows(stage);
-	if (approvals_begin(stage, json_object_get(stage->spec, "approval"), stage->operators, e) < 0)
+	if (approvals_begin(stage, json_object_get(stage->spec, "approval"), stage->operators, e) < 0 || egress_begin(stage, deadline_ms, e) < 0)
 		return -1;
 	recording_begin(stage);
 	return 0;
@@ -421,6 +422,7 @@ void stage_end(struct stage *stage, const char *reason)
 	(void)snprintf(stage->end_reason, sizeof(stage->end_reason), "%s", reason);
 	stage_stop(stage);
 	viewers_end(stage);
+	egress_finish(stage);
 	if (stage->input)
 		input_release(stage->input);
 	note(stage, "end", json_pack("{s:s}", "reason", reason));
@@ -468,6 +470,8 @@ json_t *stage_describe(const struct stage *stage)
 	                          "space", space_json(stage->space), "at", stage_at(stage, 0), "held", held, "focus", nodes_focus(stage), "apps",
 	                          stage->apps_started, "lease", lease_json(stage, NULL));
 
+	if (stage->egress.is_there)
+		json_object_set_new(state, "egress", egress_describe(stage));
 	if (stage->reason[0])
 		json_object_set_new(state, "reason", json_string(stage->reason));
 	return state;

@@ -16,6 +16,7 @@
 #include "session/journal/journal.h"
 #include "session/stage/approvals.h"
 #include "session/stage/connection.h"
+#include "session/stage/egress.h"
 #include "session/stage/ends.h"
 #include "session/stage/events.h"
 #include "session/stage/guard.h"
@@ -91,6 +92,7 @@ struct stage {
 	struct readers readers;  /* of streams */
 	struct events *events;
 	struct viewers viewers;  /* who watch by RFB */
+	struct egress egress;
 };
 
 /* Takes the ends. */

@@ -246,6 +246,8 @@ bool viewers_receive(struct stage *stage, int warden_fd)
 
 	if (n == (ssize_t)sizeof(label) && label.kind == STAGE_VIEWER && n_fds == N_VIEWER_ENDS)
 		add(stage, &label, fds);
+	else if (n == (ssize_t)sizeof(label) && label.kind == STAGE_EGRESS && n_fds == 1)
+		egress_take(stage, fds[0]);
 	else
 		for (size_t i = 0; n > 0 && i < n_fds; i++)
 			util_close_fd(&fds[i]);

@@ -27,7 +27,7 @@ struct viewers {
 	struct co *watcher, *copies; /* of the lease and of what is copied, once somebody has come */
 };
 
-/* Takes one record of the warden's channel, of which the views of those who watch come after START; what else comes all the same is closed. A number
+/* Takes one record of the warden's channel, of which the views of those who watch, and a new egress (egress_take), come after START; what else comes all the same is closed. A number
  * that nobody was given, or that has come before, is left to end. False: the channel has ended. */
 bool viewers_receive(struct stage *stage, int warden_fd);
 

@@ -21,8 +21,8 @@ struct watch {
 void watch_note(struct stage *stage);
 
 /*
- * Query: seen, the number of an answer before; without it the answer comes at once. {"seen":N,"lease":{…}}, as the server
- * sees it.
+ * Query: seen, the number of an answer before; without it the answer comes at once. {"seen":N,"lease":{…},"approvals":[…],"egress":{…}}, as the server
+ * sees it; egress is no news by itself, and tells how much there was so far.
  */
 void watch_call(struct stage *stage, struct call *call);
 
