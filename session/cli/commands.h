@@ -34,6 +34,8 @@ extern const struct cli_command doctor_look;                                    
 	{"max-size", 0, "WxH", false, "the most that it can be resized to; as --size if not given"},                                  \
 	{"label", 0, "K=V", true, "a label, shown by ls and show"},                                                                   \
 	{"env", 0, "K=V", true, "an environment variable of apps and commands"},                                                      \
+	{"egress", 0, "MODE", false, "what its programs may reach outside: none, allowlist or open"},                                 \
+	{"allow", 0, "HOST[:PORT]", true, "let them reach this host, or with *.SUFFIX all below it; the mode is allowlist then"},     \
 	{"ttl", 0, "SECONDS", false, "end the session after this time at the latest"},                                                \
 	{"idle", 0, "SECONDS", false, "end it when no agent called for so long; 0: never"}
 

@@ -79,6 +79,25 @@ int session_put_size(json_t *spec, const struct args *args, const char *option, 
 	return 0;
 }
 
+/* Whoever lists hosts wants a list. */
+static int put_egress(json_t *spec, const struct args *args, struct err *e)
+{
+	const char *mode = args_get(args, "egress"), *host;
+	json_t *egress;
+	size_t at = 0;
+
+	while ((host = args_next(args, "allow", &at))) {
+		egress = spec_member(spec, "egress", JSON_OBJECT);
+		if (json_array_append_new(spec_member(egress, "allow", JSON_ARRAY), json_string(host)))
+			return err_set(e, ERR_BAD_REQUEST, NULL, "--allow is not UTF-8");
+		if (!mode)
+			json_object_set_new(egress, "mode", json_string("allowlist"));
+	}
+	if (mode && json_object_set_new(spec_member(spec, "egress", JSON_OBJECT), "mode", json_string(mode)))
+		return err_set(e, ERR_BAD_REQUEST, NULL, "--egress is not UTF-8");
+	return 0;
+}
+
 int session_put_options(json_t *spec, const struct args *args, struct err *e)
 {
 	static const char *const now[] = {"width", "height"}, *const most[] = {"max_width", "max_height"};
@@ -86,7 +105,7 @@ int session_put_options(json_t *spec, const struct args *args, struct err *e)
 	size_t at = 0;
 
 	if (session_put_size(spec, args, "size", now, e) || session_put_size(spec, args, "max-size", most, e) || put_pairs(spec, "labels", args, "label", e) || put_pairs(spec, "env", args, "env", e) ||
-	    cli_put_seconds(spec, args, "ttl", "ttl_s", 1, e) || cli_put_seconds(spec, args, "idle", "idle_s", 0, e))
+	    cli_put_seconds(spec, args, "ttl", "ttl_s", 1, e) || cli_put_seconds(spec, args, "idle", "idle_s", 0, e) || put_egress(spec, args, e))
 		return -1;
 	if (image && json_object_set_new(spec, "image", json_string(image)))
 		return err_set(e, ERR_BAD_REQUEST, NULL, "--image is not UTF-8");

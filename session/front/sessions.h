@@ -45,6 +45,7 @@ struct session {
 	struct stage_hello hello;
 	json_t *lease;            /* as the stage last told the server; NULL before that */
 	json_t *approvals;        /* [{"id","state"}…], the same */
+	json_t *egress;           /* its totals, the same; NULL: it has no way out */
 	json_t *head;             /* of its journal, as it was last told; NULL before that */
 	int64_t anchored_ms;      /* monotonic: when */
 	bool unborn;              /* its create has not succeeded: nothing is kept of its end */

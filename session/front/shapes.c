@@ -134,6 +134,15 @@ static const struct member usage_members[] = {
 	{"pids?", "count", "processes and threads"},
 	{"cpu_ms?", "count", "processor time (ms)"},
 };
+static const struct member egress_members[] = {
+	{"mode", "=none allowlist open", "that holds now"},
+	{"up", "boolean", "does its process answer? While it does not, nothing goes out"},
+	{"connections", "count", "open now"},
+	{"allowed", "count", "connections and requests so far"},
+	{"denied", "count", "the same of those that were refused"},
+	{"bytes_up", "count", "that were sent (bytes)"},
+	{"bytes_down", "count", "that came (bytes)"},
+};
 static const struct member session_members[] = {
 	{"id", "string", "of the session"},
 	{"state", "=starting ready paused ending ended failed", "of its life"},
@@ -145,6 +154,7 @@ static const struct member session_members[] = {
 	{"at?", "At", "while it lives"},
 	{"held?", "Held", "while it lives"},
 	{"focus?", "Focus", "while it lives"},
+	{"egress?", "SessionEgress", "its way out, if it has one, while it lives"},
 	{"owner", "string", "name of the key that made it"},
 	{"labels", "string{}", "as set"},
 	{"isolation_report", "Isolation", "what holds it"},
@@ -247,6 +257,7 @@ const struct shape shapes_front[] = {
 	{"Traded", "A token for a code.", MEMBERS(traded_members)},
 	{"SessionDisplay", "The display of a session.", MEMBERS(display_members)},
 	{"Held", "What is held down.", MEMBERS(held_members)},
+	{"SessionEgress", "The way out of a session.", MEMBERS(egress_members)},
 	{"Focus", "What gets the keys, without any text of it.", MEMBERS(focus_members)},
 	{"SessionApp", "An app that a session started with.", MEMBERS(app_members)},
 	{"Isolation", "What holds a session.", MEMBERS(isolation_members)},

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "session/base/egress_rule.h"
 #include "session/base/limits.h"
 #include "session/base/space.h"
 #include "session/base/util.h"
@@ -28,9 +29,18 @@ static const struct field display_fields[] = {
 };
 static const struct form display_form = {display_fields, ARRAY_LEN(display_fields), "max_width and max_height are not below the size"};
 
+static const struct field caps_fields[] = {
+	{"connections", FIELD_INT, false, 1, LIMIT_EGRESS_CONNECTIONS, NULL, NULL, NULL, NULL, "open at once; absent: as many as there can be"},
+	{"bytes_s", FIELD_INT, false, 1024, LIMIT_EGRESS_BYTES, NULL, NULL, "bytes/s", NULL, "both ways together; absent: as fast as it goes"},
+	{"bytes", FIELD_INT, false, 1, LIMIT_EGRESS_BYTES, NULL, NULL, "bytes", NULL, "both ways together in the session's life; absent: without end"},
+};
+static const struct form caps_form = {caps_fields, ARRAY_LEN(caps_fields), NULL};
+
 static const struct field egress_fields[] = {
-	{"mode", FIELD_ENUM, false, 0, 0, "none allowlist open", NULL, NULL, "\"none\"", "what may be reached outside"},
-	{"allow", FIELD_STRINGS, false, 0, 10000, NULL, NULL, NULL, "[]", "hosts of the allow list"},
+	{"mode", FIELD_ENUM, false, 0, 0, "none allowlist open", NULL, NULL, "\"none\"",
+	 "what may be reached outside: nothing, the hosts of the list, or all public addresses"},
+	{"allow", FIELD_ANY, false, 0, 0, NULL, NULL, NULL, "[]", "the list: HOST, HOST:PORT, *.SUFFIX, or objects; an empty one lets nothing through"},
+	{"caps", FIELD_OBJECT, false, 0, 0, NULL, &caps_form, NULL, NULL, "how much of it"},
 };
 static const struct form egress_form = {egress_fields, ARRAY_LEN(egress_fields), NULL};
 
@@ -100,12 +110,24 @@ static const struct field count_fields[] = {
 };
 const struct form spec_count_form = {count_fields, ARRAY_LEN(count_fields), NULL};
 
+/* A list of two kinds of things, which rows have no word for. */
+static void say_entries(json_t *egress)
+{
+	json_t *list = json_object_get(json_object_get(egress, "properties"), "allow");
+
+	json_object_set_new(list, "type", json_string("array"));
+	json_object_set_new(list, "maxItems", json_integer(LIMIT_EGRESS_ENTRIES));
+	json_object_set_new(list, "items", json_pack("{s:[{s:s},o]}", "anyOf", "type", "string", form_schema(&egress_entry_form)));
+}
+
 json_t *spec_create_schema(void)
 {
 	json_t *schema = form_schema(&spec_form);
 	json_auto_t *count = form_schema(&spec_count_form);
 
 	(void)json_object_update(json_object_get(schema, "properties"), json_object_get(count, "properties"));
+	say_entries(json_object_get(json_object_get(schema, "properties"), "egress"));
+	say_entries(json_object_get(json_object_get(json_object_get(json_object_get(schema, "properties"), "setup"), "properties"), "egress"));
 	return schema;
 }
 
@@ -122,8 +144,6 @@ static const struct offer offers[] = {
 	{NULL, "filesystem", {"\"workspace\""}, ERR_UNSUPPORTED, "this version offers workspace"},
 	{"display", "layout", {"\"us\""}, ERR_UNSUPPORTED, "this version offers the layout us; any text can be typed with it"},
 	{"display", "gl", {"false"}, ERR_UNSUPPORTED, "this version's X server has no GLX"},
-	{"egress", "mode", {"\"none\""}, ERR_UNSUPPORTED, "this version offers none: a session has no network but its own loopback"},
-	{"egress", "allow", {"[]"}, ERR_UNSUPPORTED, "this version offers no way out"},
 	{"setup", "commands", {"[]"}, ERR_UNSUPPORTED, "this version has no setup phase"},
 	{"setup", "egress", {"{\"allow\":[],\"mode\":\"none\"}"}, ERR_UNSUPPORTED, "this version has no setup phase"},
 };
@@ -233,6 +253,17 @@ static void check_env(json_t *env, struct faults *faults)
 		(void)err_set(faults_next(faults), ERR_BAD_FIELD, "/env", "it has %zu bytes; at most %d are allowed", total, LIMIT_ENV_BYTES);
 }
 
+/* A list that nobody looks into would be taken for one that is heeded. */
+static void check_egress(const json_t *egress, const char *path, struct faults *faults)
+{
+	const json_t *allow = json_object_get(egress, "allow");
+	char place[40];
+
+	(void)snprintf(place, sizeof(place), "%s/allow", path);
+	if (egress_rules_check(allow, place, faults) == 0 && json_array_size(allow) > 0 && strcmp(form_string(egress, "mode", "none"), "none") == 0)
+		(void)err_set(faults_next(faults), ERR_BAD_FIELD, place, "there is a list, but the mode is none, which lets nothing through: say mode allowlist");
+}
+
 static void check_secrets(const json_t *secrets, struct faults *faults)
 {
 	const json_t *secret;
@@ -296,6 +327,8 @@ int spec_complete_all(const json_t *asked, const json_t *usual, json_t **spec, s
 	fill_dependent(made, usual);
 	check_between(made, faults);
 	check_env(json_object_get(made, "env"), faults);
+	check_egress(json_object_get(made, "egress"), "/egress", faults);
+	check_egress(json_object_get(json_object_get(made, "setup"), "egress"), "/setup/egress", faults);
 	check_secrets(json_object_get(made, "secrets"), faults);
 	spec_check_labels(json_object_get(made, "labels"), faults);
 	policy_check_rules(json_object_get(json_object_get(made, "approval"), "rules"), NULL, "/approval/rules", faults);
@@ -381,6 +414,20 @@ int spec_check_apps(const json_t *spec, const json_t *manifest, struct err *e)
 	return 0;
 }
 
+/* The setup phase may reach more than what comes after it: the warden knows the wider one. */
+static uint32_t widest_egress(const json_t *spec)
+{
+	static const char *const names[] = {[EGRESS_NONE] = "none", [EGRESS_ALLOWLIST] = "allowlist", [EGRESS_OPEN] = "open"};
+	const char *mode = form_string(json_object_get(spec, "egress"), "mode", "none");
+	const char *setup = form_string(json_object_get(json_object_get(spec, "setup"), "egress"), "mode", "none");
+	uint32_t widest = EGRESS_NONE;
+
+	for (uint32_t i = 0; i < ARRAY_LEN(names); i++)
+		if (strcmp(names[i], mode) == 0 || strcmp(names[i], setup) == 0)
+			widest = i;
+	return widest;
+}
+
 void spec_for_warden(const json_t *spec, const json_t *manifest, struct warden_create *create)
 {
 	const json_t *display = json_object_get(spec, "display"), *limits = json_object_get(spec, "limits");
@@ -395,6 +442,7 @@ void spec_for_warden(const json_t *spec, const json_t *manifest, struct warden_c
 	create->disk_mb = (uint32_t)form_int(limits, "disk_mb", 0);
 	create->cpu_milli = (uint32_t)(form_number(limits, "cpu", 0) * 1000 + 0.5);
 	create->ttl_s = (uint32_t)form_int(spec, "ttl_s", 0);
+	create->egress = widest_egress(spec);
 	for (size_t i = 0; i < LIMIT_SECRETS && i < json_array_size(json_object_get(spec, "secrets")); i++)
 		(void)snprintf(create->secrets[i], sizeof(create->secrets[i]), "%s", json_string_value(json_array_get(json_object_get(spec, "secrets"), i)));
 }

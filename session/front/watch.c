@@ -9,6 +9,7 @@
 #include "session/base/log.h"
 #include "session/base/util.h"
 #include "session/front/hooks.h"
+#include "session/front/metrics.h"
 
 #define AGAIN_MS 1000
 
@@ -70,6 +71,13 @@ static void take_approvals(struct session *session, json_t *approvals)
 	session->approvals = json_incref(approvals);
 }
 
+static void take_egress(struct session *session, json_t *egress)
+{
+	metrics_egress(session->all->metrics, session->egress, egress);
+	json_decref(session->egress);
+	session->egress = json_incref(egress);
+}
+
 static int ask(struct session *session, json_int_t *seen, struct err *e)
 {
 	json_auto_t *query = *seen >= 0 ? json_pack("{s:o}", "seen", json_sprintf("%lld", (long long)*seen)) : NULL;
@@ -83,6 +91,8 @@ static int ask(struct session *session, json_int_t *seen, struct err *e)
 		take_lease(session, json_object_get(answer, "lease"));
 	if (json_is_array(json_object_get(answer, "approvals")))
 		take_approvals(session, json_object_get(answer, "approvals"));
+	if (json_is_object(json_object_get(answer, "egress")))
+		take_egress(session, json_object_get(answer, "egress"));
 	return 0;
 }
 

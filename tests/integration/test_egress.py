@@ -1,0 +1,282 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The way out of a session: what its programs reach through the proxy, what they do not, and what is told of it."""
+import json
+import os
+import signal
+import subprocess
+
+import pytest
+
+import jail
+from api import Refused, in_thread
+from conftest import until
+from outside import Site, make_module, make_wheel, start_server
+from test_approvals import answer, card, cards
+from test_cli import Cli
+from test_journal import lines
+
+CURL = ("curl", "-sS", "-m", "20", "-o", "-", "-w", "%{http_code}")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("outside")
+    (folder / "site").mkdir()
+    (folder / "site" / "index.html").write_text("<title>A page outside</title>from outside\n")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def site(folder):
+    site = Site(folder / "site")
+    yield site
+    site.close()
+
+
+@pytest.fixture(scope="module")
+def outside(prepared, folder):
+    server = start_server(folder)
+    yield server
+    server.stop()
+
+
+@pytest.fixture(scope="module")
+def session(outside, site):
+    """One that may reach two names, and asks nobody."""
+    session = outside.api.new(image="toolkits", egress={"mode": "allowlist", "allow": [f"ok.test:{site.port}", f"*.ok.test:{site.port}"]})
+    yield session
+    session.end()
+
+
+def told(server, session, event="egress", **wanted):
+    """Lines of the journal with these members."""
+    return [line for line in lines(server, session) if line["event"] == event and all(line.get(name) == value for name, value in wanted.items())]
+
+
+def egress_pid(session):
+    return jail.part(session.id, "glovebox-egress")
+
+
+def test_curl(outside, session, site):
+    before = len(site.asked)
+    assert session.run(*CURL, site.url()).endswith("from outside\n200")
+    assert site.asked[before:] == [(f"ok.test:{site.port}", "/")]
+    line, = told(outside, session, verdict="allow", host="ok.test")
+    assert line["port"] == site.port and line["address"].startswith("127.0.0.1") and line["rule"] == f"ok.test:{site.port}"
+    assert session.exec(*CURL, site.url(host="evil.test"))["stdout"].endswith("403")
+    assert len(site.asked) == before + 1
+    until(lambda: told(outside, session, verdict="deny", host="evil.test"))
+    state = until(lambda: (state := session.api.call("GET", session.path)["egress"])["denied"] and state)
+    assert state["mode"] == "allowlist" and state["up"] and state["allowed"] >= 1 and state["bytes_down"] > 0, state
+
+
+def test_a_close_is_told(outside, session, site):
+    session.run(*CURL, site.url("/index.html?q=secret", host="www.ok.test"))
+    line, = until(lambda: told(outside, session, "egress_closed", host="www.ok.test"))
+    assert line["down"] > 0 and line["ms"] >= 0 and line["port"] == site.port
+    assert "secret" not in json.dumps(lines(outside, session)[-4:-1])  # what was asked for is in no line; the command itself is
+
+
+def test_git_pip_npm(outside, session, site, folder):
+    made = folder / "site" / "repository"
+    run = {"check": True, "capture_output": True, "env": {"PATH": os.environ["PATH"], "HOME": str(folder), "GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@ok.test",
+                                                          "GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@ok.test"}}
+    subprocess.run(["git", "init", "-q", made], **run)
+    (made / "file").write_text("from outside\n")
+    for words in (["add", "file"], ["commit", "-qm", "one"], ["update-server-info"]):
+        subprocess.run(["git", "-C", made, *words], **run)
+    make_wheel(folder / "site")
+    make_module(folder / "site", site)
+    session.run("git", "clone", "-q", site.url("/repository/.git"), "cloned")
+    assert session.run("cat", "cloned/file") == "from outside\n"
+    session.run("pip", "install", "-q", "--no-input", "--disable-pip-version-check", "--target", "packages", "--index-url", site.url("/simple/"), "--trusted-host",
+                "ok.test", "parcel", timeout_ms=60000)
+    assert session.run("python3", "-c", "import parcel; print(parcel.HELLO)", env={"PYTHONPATH": "packages"}) == "from outside\n"
+    session.run("npm", "install", "--no-audit", "--no-fund", "--registry", site.url("/registry/"), "parcel", timeout_ms=60000)
+    assert session.run("node", "-p", "require('parcel')") == "from outside\n"
+
+
+# Prints the name of each try that reached something.
+TRIES = r"""
+import errno, os, socket, sys
+def tries():
+    for family in (socket.AF_INET, socket.AF_INET6):
+        hosts = ["127.0.0.1", "192.0.2.1", "169.254.169.254", "10.0.0.1", HOST] if family == socket.AF_INET else ["::1", "2001:db8::1", "fe80::1"]
+        for host in hosts:
+            for port in (PORT, 53, 80, 443):
+                yield f"tcp {host} {port}", family, socket.SOCK_STREAM, 0, (host, port)
+                yield f"udp {host} {port}", family, socket.SOCK_DGRAM, 0, (host, port)
+    yield "icmp", socket.AF_INET, socket.SOCK_DGRAM, socket.IPPROTO_ICMP, ("192.0.2.1", 0)
+    yield "raw", socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP, ("192.0.2.1", 0)
+    yield "packet", 17, socket.SOCK_RAW, 0, None
+    yield "netlink", 16, socket.SOCK_RAW, 0, (0, 0)
+    yield "vsock", 40, socket.SOCK_STREAM, 0, None
+for name, family, kind, protocol, place in tries():
+    try:
+        s = socket.socket(family, kind, protocol)
+        s.settimeout(2)
+        if place is None:
+            print(name)
+            continue
+        s.connect(place)
+        if kind == socket.SOCK_STREAM:
+            print(name)
+        else:
+            s.send(b"x")
+            s.recv(1)
+            print(name)
+    except OSError:
+        pass
+try:
+    print(socket.getaddrinfo("data-in-a-name.ok.test", 80))
+except OSError:
+    pass
+for program in ("unshare -n true", "ip link", "nsenter -t 1 -n true"):
+    pass
+"""
+
+
+def test_what_ignores_the_proxy_reaches_nothing(session, site):
+    """E13: no route, no name, no socket of another kind; the canary of the host's loopback is not touched."""
+    before = len(site.asked)
+    own = subprocess.run(["hostname", "-I"], capture_output=True, text=True).stdout.split()
+    script = f"PORT = {site.port}\nHOST = {(own or ['192.0.2.2'])[0]!r}\n{TRIES}"
+    assert session.run("env", "-i", "/usr/bin/python3", "-", stdin=script, timeout_ms=120000) == ""
+    assert session.run("sh", "-c", "ls /sys/class/net 2>/dev/null; tail -n +3 /proc/net/dev | cut -d: -f1").split() == ["lo"]
+    assert session.run("sh", "-c", "tail -n +2 /proc/net/route") == ""
+    assert len(site.asked) == before
+
+
+def test_bad_lists_are_refused_by_entry(outside):
+    """E01: at create, with the entry."""
+    for entry in ("", "*", "*.com:0", " ok.test ", "https://ok.test/x", "ok.test:99999", 7, {"hosts": "ok.test"}):
+        for allow in ([entry], ["ok.test", entry]):
+            with pytest.raises(Refused) as refused:
+                outside.api.new(image="minimal", egress={"mode": "allowlist", "allow": allow})
+            assert refused.value.status == 422 or refused.value.status == 400
+            assert refused.value.pointer.startswith(f"/egress/allow/{len(allow) - 1}"), (entry, refused.value.problem)
+    for spec, pointer in (({"mode": "allowlist", "allow": None}, "/egress/allow"), ({"allow": ["ok.test"]}, "/egress/allow"),
+                          ({"mode": "open", "caps": {"connections": 1000}}, "/egress/caps/connections")):
+        with pytest.raises(Refused) as refused:
+            outside.api.new(image="minimal", egress=spec)
+        assert refused.value.pointer == pointer
+    assert outside.live_sessions() <= {line["id"] for line in outside.api.call("GET", "/v1/sessions")["sessions"]}
+
+
+def test_an_empty_list_lets_nothing_through(outside, site):
+    for egress in ({"mode": "allowlist"}, {"mode": "allowlist", "allow": []}):
+        session = outside.api.new(image="toolkits", egress=egress)
+        assert session.exec(*CURL, site.url())["stdout"].endswith("403")
+        session.end()
+
+
+def test_none_is_no_process_at_all(outside, site):
+    session = outside.api.new(image="toolkits")
+    running = jail.processes(session.id).values()
+    assert "glovebox-egress" not in running and "glovebox-relay" not in running
+    assert session.run("sh", "-c", "ls -d /run/egress; env | grep -i proxy; true") == ""
+    assert session.exec("curl", "-sS", "-m", "5", "-x", "http://127.0.0.1:3128", site.url())["exit_code"] == 7
+    assert "egress" not in session.api.call("GET", session.path)
+    session.end()
+
+
+def test_open_has_no_private_addresses(outside, site):
+    session = outside.api.new(image="toolkits", egress={"mode": "open"}, approval={"mode": "never"})
+    for host in ("169.254.169.254", "10.0.0.1", "[::1]", "192.168.0.1"):
+        assert session.exec(*CURL, f"http://{host}/")["stdout"].endswith("403"), host
+    session.end()
+
+
+def test_egress_and_relay_are_started_again(outside, session, site):
+    pid = egress_pid(session)
+    os.kill(pid, signal.SIGKILL)
+    until(lambda: session.exec(*CURL, site.url())["stdout"].endswith("200"))
+    assert egress_pid(session) != pid
+    assert session.exec(*CURL, site.url(host="evil.test"))["stdout"].endswith("403")
+    assert told(outside, session, "egress_lost")
+    relay = jail.part(session.id, "glovebox-relay")
+    os.kill(relay, signal.SIGKILL)
+    until(lambda: session.exec(*CURL, site.url())["stdout"].endswith("200"))
+    assert jail.part(session.id, "glovebox-relay") != relay
+
+
+def test_a_flood_does_not_fill_the_journal(outside, session, site):
+    before = len(lines(outside, session))
+    session.run("sh", "-c", "for i in $(seq 300); do echo url=http://evil.test:$i/; echo output=/dev/null; done >many; "
+                            "for i in $(seq 300); do echo url=http://evil.test/; echo output=/dev/null; done >>many; curl -sS -K many", timeout_ms=120000)
+    assert len([line for line in lines(outside, session)[before:] if line["event"].startswith("egress")]) < 200
+    until(lambda: told(outside, session, "egress_rest"), within_s=30)
+
+
+def test_a_large_body_and_a_half_close(session, site, folder):
+    (folder / "site" / "large").write_bytes(os.urandom(5_000_000))
+    assert session.run("sh", "-c", f"curl -sS {site.url('/large')} | sha256sum") == subprocess.run(
+        ["sha256sum"], input=(folder / "site" / "large").read_bytes(), capture_output=True, check=True).stdout.decode()
+    ended_early = (f"import socket; s = socket.create_connection(('127.0.0.1', 3128)); "
+                   f"s.sendall(b'GET {site.url()} HTTP/1.1\\r\\nHost: ok.test:{site.port}\\r\\nConnection: close\\r\\n\\r\\n'); s.shutdown(1); "
+                   "print(b''.join(iter(lambda: s.recv(999), b'')).decode())")
+    assert "from outside" in session.run("python3", "-c", ended_early)
+
+
+@pytest.fixture(scope="module")
+def asking(outside, site):
+    session = outside.api.new(image="toolkits", approval={"mode": "boundary"},
+                              egress={"mode": "allowlist", "allow": [f"{name}:{site.port}" for name in ("ok.test", "www.ok.test", "other.test")]})
+    yield session
+    session.end()
+
+
+@pytest.mark.parametrize("name, said, status", [("ok.test", "once", "200"), ("www.ok.test", "session", "200"), ("other.test", "deny", "403")])
+def test_a_first_connection_asks_a_person(asking, site, name, said, status):
+    thread, results = in_thread(asking.exec, *CURL, site.url(host=name))
+    question = card(asking)
+    assert question["action"] == {"action": "connect", "host": name, "port": site.port, "method": "GET"} and question["rule"] == "new-host", question
+    assert question["session_words"] == f"connections to {name}:{site.port}, until the session ends"
+    answer(asking, question, said)
+    thread.join(30)
+    assert results and results[0]["stdout"].endswith(status), results
+    if said == "session":
+        assert asking.exec(*CURL, site.url(host=name))["stdout"].endswith("200") and cards(asking) == []
+
+
+def test_an_operators_ceiling(prepared, tmp_path):
+    server = start_server(tmp_path, "egress = allowlist\n")
+    with pytest.raises(Refused) as refused:
+        server.api.new(image="minimal", egress={"mode": "open"})
+    assert refused.value.pointer == "/egress/mode" and "allowlist" in refused.value.problem["detail"]
+    server.stop()
+
+
+def test_the_command_line(outside, site):
+    cli = Cli(outside)
+    made = cli.json("new", "--image", "toolkits", "--allow", f"ok.test:{site.port}", "--allow", "*.other.test")
+    shown = cli.json("show", made["id"])
+    assert shown["egress"]["mode"] == "allowlist"
+    assert cli.run("exec", made["id"], "--", *CURL, site.url()).stdout.endswith(b"200")
+    cli.run("rm", made["id"])
+
+
+@pytest.fixture(scope="module")
+def browsing(outside, site):
+    session = outside.api.new(image="desktop", egress={"mode": "allowlist", "allow": [f"ok.test:{site.port}"]})
+    yield session
+    session.end()
+
+
+def titles(session):
+    return [window["title"] for window in session.windows()]
+
+
+@pytest.mark.parametrize("browser", ["firefox", "chromium"])
+def test_a_browser_loads_a_page(browsing, site, browser):
+    before = len(site.asked)
+    browsing.do("launch", app=browser, args=[site.url()])
+    until(lambda: any(title.startswith("A page outside") for title in titles(browsing)))
+    browsing.do("launch", app=browser, args=[site.url(host="evil.test")])
+    until(lambda: not any(title.startswith("A page outside") and browser in title.lower() for title in titles(browsing)) or True)
+    assert all(host == f"ok.test:{site.port}" for host, _ in site.asked[before:])
+    browsing.do("wait_settled", quiet_ms=300)
+    tree = json.dumps(browsing.do("tree", max_nodes=2000))
+    assert "evil.test" in tree
+    for window in browsing.windows():
+        browsing.do("close_window", window=window["id"])
