@@ -95,6 +95,8 @@ def scripts():
         folders[:] = [name for name in folders if name not in (".git", "node_modules") and not name.startswith("build")]
         for name in files:
             path = pathlib.Path(folder, name)
+            if path.is_symlink():
+                continue  # of an image's root: it leads to a place there
             with open(path, "rb") as file:
                 if re.match(rb"#!.*\b(ba)?sh\b", file.readline()):
                     yield path
