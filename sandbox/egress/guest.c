@@ -239,7 +239,7 @@ static void serve_socks(struct guest *guest)
 		return;
 	len = read_socks(guest, &host, &port, &fault, deadline_ms);
 	if (len < 0) {
-		passage_deny_form(guest->proxy, "a request of SOCKS5 breaks the form");
+		passage_deny_form(guest->proxy, NULL, "a request of SOCKS5 breaks the form");
 		reply_socks(guest, fault);
 		return;
 	}
@@ -370,11 +370,11 @@ static char *read_head(struct guest *guest, size_t *len, const char **fault)
 	return text;
 }
 
-static void refuse_form(struct guest *guest, const char *fault)
+static void refuse_form(struct guest *guest, const struct passage *on, const char *fault)
 {
 	auto_free char *text = util_printf("the request is refused: %s", fault);
 
-	passage_deny_form(guest->proxy, fault);
+	passage_deny_form(guest->proxy, on, fault);
 	reply(guest, 400, false, false, text);
 }
 
@@ -394,7 +394,7 @@ static bool take_turn(struct guest *guest, struct passage *intercepted, struct i
 	if (text && !fault)
 		fault = request_read(head, intercepted ? &peer : NULL, request);
 	if (fault)
-		refuse_form(guest, fault);
+		refuse_form(guest, intercepted, fault);
 	if (!text || fault)
 		return false;
 	if (!request->is_connect)

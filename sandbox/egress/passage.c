@@ -34,11 +34,11 @@ static int deny(struct passage *passage, enum passage_fault fault, const char *r
 	return fail(passage, fault, reason);
 }
 
-void passage_deny_form(struct proxy *proxy, const char *reason)
+void passage_deny_form(struct proxy *proxy, const struct passage *on, const char *reason)
 {
 	const struct passage nowhere = {.proxy = proxy};
 
-	tell(&nowhere, "deny", NULL, reason, NULL);
+	tell(on ? on : &nowhere, "deny", NULL, reason, NULL);
 }
 
 /* The rule; NULL when it was denied. */

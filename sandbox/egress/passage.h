@@ -52,8 +52,8 @@ int passage_judge(struct passage *passage, const struct passage_ask *ask);
 /* What was open is refused after all, for what came on it. `reason` is a constant, or of the session's own. */
 void passage_refuse(struct passage *passage, const char *reason);
 
-/* Tells the stage that a request was refused before it had a host. */
-void passage_deny_form(struct proxy *proxy, const char *reason);
+/* Tells the stage that a request was refused for its form. `on` is the passage that it came for, or NULL: then it has no host. */
+void passage_deny_form(struct proxy *proxy, const struct passage *on, const char *reason);
 
 /* Counts and pays for bytes that go one way (meter_pay); when the cap is used up, the passage is refused. */
 int passage_pay(struct passage *passage, enum meter_way way, size_t bytes, struct err *e);

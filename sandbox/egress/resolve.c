@@ -139,17 +139,18 @@ static int say_what_came(const struct search *search, const char *host, struct e
 	}
 }
 
-static int search_name(struct loop *loop, const char *name, int flags, int64_t deadline_ms, struct resolved *out, struct err *e)
+/* `domains` is ARES_OPT_DOMAINS for none, or 0 for those of the host. */
+static int search_name(struct loop *loop, const char *name, int domains, int64_t deadline_ms, struct resolved *out, struct err *e)
 {
 	struct search search = {.loop = loop};
 	char lookups[] = "fb"; /* the file, then the servers */
-	struct ares_options options = {.flags = flags, .timeout = ASK_MS, .tries = ASK_TRIES, .lookups = lookups, .sock_state_cb = on_interest,
+	struct ares_options options = {.timeout = ASK_MS, .tries = ASK_TRIES, .lookups = lookups, .sock_state_cb = on_interest,
 	                               .sock_state_cb_data = &search};
 	const struct ares_addrinfo_hints hints = {.ai_family = AF_UNSPEC, .ai_flags = ARES_AI_NOSORT};
 	int status, rc = 0;
 
 	status = ares_init_options(&search.channel, &options,
-	                           ARES_OPT_FLAGS | ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES | ARES_OPT_LOOKUPS | ARES_OPT_SOCK_STATE_CB);
+	                           domains | ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES | ARES_OPT_LOOKUPS | ARES_OPT_SOCK_STATE_CB);
 	if (status != ARES_SUCCESS)
 		return err_set(e, ERR_INTERNAL, NULL, "looking up names: %s", ares_strerror(status));
 	ares_getaddrinfo(search.channel, name, NULL, &hints, on_answer, &search);
@@ -169,7 +170,7 @@ static int search_name(struct loop *loop, const char *name, int flags, int64_t d
 
 int resolve_name(struct loop *loop, const char *name, int64_t deadline_ms, struct resolved *out, struct err *e)
 {
-	return search_name(loop, name, ARES_FLAG_NOSEARCH, deadline_ms, out, e);
+	return search_name(loop, name, ARES_OPT_DOMAINS, deadline_ms, out, e);
 }
 
 static char *text_of(const struct sockaddr_storage *address, const char *before)

@@ -130,12 +130,8 @@ static void add_text(json_t *json, const char *name, const char *text)
 
 void talk_decision(struct talk *talk, const struct talk_decision *decision)
 {
-	json_t *json = json_pack("{s:s}", "verdict", decision->verdict);
+	json_t *json = json_pack("{s:s,s:s,s:i}", "verdict", decision->verdict, "host", decision->host->text, "port", (int)decision->port);
 
-	if (decision->host && *decision->host->text) {
-		add_text(json, "host", decision->host->text);
-		(void)json_object_set_new(json, "port", json_integer(decision->port));
-	}
 	add_text(json, "rule", decision->rule);
 	add_text(json, "address", decision->address);
 	add_text(json, "reason", decision->reason);

@@ -25,7 +25,7 @@ int talk_wait(struct talk *talk, int64_t deadline_ms, struct err *e);
 
 struct talk_decision {
 	const char *verdict;  /* "allow", "deny", "ask" */
-	const struct egress_host *host; /* NULL: what was asked for has none */
+	const struct egress_host *host; /* its text is empty, and port 0, where what was asked for has none */
 	uint16_t port;
 	/* NULL or "": there is none */
 	const char *rule, *address, *reason;
