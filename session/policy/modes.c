@@ -9,6 +9,10 @@
 	"{\"name\":\"password-field\",\"verdict\":\"deny\",\"into\":[\"password\"],\"why\":\"a password field has the focus: what a model types is no secret any more\"}"
 #define SECRET "{\"name\":\"stored-secret\",\"verdict\":\"ask\",\"actions\":[\"type_secret\"],\"why\":\"a stored secret is about to be typed\"}"
 /* Whoever wrote a host into a list has said yes to it: only the mode boundary asks again. */
+/* What browsers ask their makers for by themselves: nobody is to be asked about it. */
+#define NOISE \
+	"{\"name\":\"browser-noise\",\"verdict\":\"deny\",\"does\":[\"reaches\"],\"reach\":[\"open\"],\"host\":[\"*.services.mozilla.com\",\"aus5.mozilla.org\"," \
+	"\"update.googleapis.com\",\"clients2.google.com\",\"redirector.gvt1.com\"],\"why\":\"a browser asks its maker for updates and settings\"}"
 #define NEW_HOST(matchers) \
 	"{\"name\":\"new-host\",\"verdict\":\"ask\",\"does\":[\"reaches\"]," matchers "\"why\":\"a program of the session connects to this host for the first time\"}"
 
@@ -16,9 +20,9 @@ static const struct {
 	const char *name, *rules;
 } modes[] = {
 	{"never", "[]"},
-	{"boundary", "[" SECRET "," NEW_HOST("") "]"},
+	{"boundary", "[" SECRET "," NOISE "," NEW_HOST("") "]"},
 	{"sensitive",
-	 "[" PASSWORD "," SECRET "," NEW_HOST("\"reach\":[\"open\"],") ","
+	 "[" PASSWORD "," SECRET "," NOISE "," NEW_HOST("\"reach\":[\"open\"],") ","
 	 "{\"name\":\"login\",\"verdict\":\"ask\",\"place\":[\"login\"],\"does\":[\"writes\"],\"why\":\"this looks like a login\"},"
 	 "{\"name\":\"payment\",\"verdict\":\"ask\",\"place\":[\"payment\"],\"does\":[\"writes\",\"presses\"],\"why\":\"this looks like a payment\"},"
 	 "{\"name\":\"consent\",\"verdict\":\"ask\",\"place\":[\"consent\"],\"does\":[\"presses\"],\"why\":\"this looks like giving somebody access to an account\"}]"},
