@@ -61,6 +61,7 @@ class SessionPage {
     this.state = el("span", {class: "state"});
     this.ends = el("span", {class: "quiet"});
     this.focus = el("p", {class: "focus"});
+    this.wayOut = el("p", {class: "quiet"});
     this.hint = el("p", {class: "quiet hint"}, el("kbd", {}, "Ctrl"), " ", el("kbd", {}, "Alt"), " ", el("kbd", {}, "Shift"), " together leave the screen");
     this.pause = button("Pause", () => this.act("pause"), {trouble: this.tell});
     this.resume = button("Resume", () => this.act("resume"), {trouble: this.tell});
@@ -74,7 +75,7 @@ class SessionPage {
       el("div", {class: "bar"}, el("a", {href: "#", class: "back", hidden: !token.may("owner", "operator")}, "All sessions"), this.name, this.state, this.ends, tools),
       this.trouble,
       el("div", {class: "desk"}, this.leasePanel.node, this.leasePanel.more,
-        el("div", {class: "view"}, this.screen.node, el("div", {class: "under"}, this.focus, this.hint)),
+        el("div", {class: "view"}, this.screen.node, el("div", {class: "under"}, this.focus, this.wayOut, this.hint)),
         el("div", {class: "side"}, this.approvals.node, this.actions.node, this.clipboard.node, this.people.node, this.buildKeep())),
       this.asksEnd);
   }
@@ -116,6 +117,7 @@ class SessionPage {
     this.state.dataset.state = session.state;
     say(this.ends, words.ending(session));
     say(this.focus, live ? focusWords(session.focus) : "");
+    say(this.wayOut, live ? words.egressWords(session.egress) : "");
     show(this.pause, session.state === "ready");
     show(this.resume, session.state === "paused");
     show(this.end, live);

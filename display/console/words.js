@@ -23,6 +23,8 @@ const REASONS = {
 export const stateName = (state) => STATES[state] ?? state;
 export const appName = (app) => APPS[app] ?? app;
 export const list = (names) => (names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`);
+const size = (bytes) => (bytes < 1e6 ? `${Math.ceil(bytes / 1000)} kB` : `${(bytes / 1e6).toFixed(1)} MB`);
+
 export const count = (n, one, many) => `${n} ${n === 1 ? one : many}`;
 
 // What somebody else wrote, cut and without what would move the text around it.
@@ -116,6 +118,7 @@ const ACTIONS = {
   wait_settled: () => "Wait until the screen is quiet",
   wait_window: () => "Wait for a window",
   screenshot: () => "Look at the screen",
+  connect: (a) => `Connect to ${quote(`${a.host}:${a.port}`)}`,
   exec: (a) => `Run ${quote(a.argv?.join(" "))}`,
   launch: (a) => `Open ${appName(a.app)}${a.args?.length ? ` with ${quote(a.args.join(" "))}` : ""}`,
   windows: () => "List the windows",
@@ -131,6 +134,15 @@ const ACTIONS = {
   resize_window: () => "Resize a window",
   request_human: () => "Ask for a person",
 };
+
+// What has gone through the way out of a session; none has none.
+export function egressWords(egress) {
+  if (!egress) {
+    return "";
+  }
+  const down = egress.up ? "" : " It does not answer now: nothing goes out.";
+  return `Way out: ${count(egress.allowed, "connection", "connections")} let through, ${egress.denied} refused, ${size(egress.bytes_up)} sent, ${size(egress.bytes_down)} received.${down}`;
+}
 
 export function actionWords(action) {
   return ACTIONS[action.action]?.(action) ?? quote(action.action).replaceAll("_", " ");
