@@ -18,8 +18,8 @@
 static const struct field decision_fields[] = {
 	{"verdict", FIELD_ENUM, true, 0, 0, "allow deny ask", NULL, NULL, NULL, "what became of it"},
 	{"rule", FIELD_STRING, false, 0, WORD_BYTES, NULL, NULL, NULL, NULL, "the entry of the list"},
-	{"host", FIELD_STRING, true, 0, HOST_BYTES, NULL, NULL, NULL, NULL, "as it was asked for"},
-	{"port", FIELD_INT, true, 0, 65535, NULL, NULL, NULL, NULL, "as it was asked for"},
+	{"host", FIELD_STRING, false, 0, HOST_BYTES, NULL, NULL, NULL, NULL, "as it was asked for; absent where nobody could tell"},
+	{"port", FIELD_INT, false, 0, 65535, NULL, NULL, NULL, NULL, "as it was asked for"},
 	{"address", FIELD_STRING, false, 0, 64, NULL, NULL, NULL, NULL, "that was found"},
 	{"reason", FIELD_STRING, false, 0, WORD_BYTES, NULL, NULL, NULL, NULL, "in a few words"},
 	{"method", FIELD_STRING, false, 0, 32, NULL, NULL, NULL, NULL, "of a request that can be read"},

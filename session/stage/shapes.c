@@ -305,6 +305,37 @@ static const struct member result_check_line[] = {
 	{"hits", "count", "how often"},
 	{"done", "=masked noted withheld", "noted: it was told all the same; withheld: with the text that it was in, as it was too often"},
 };
+static const struct member egress_line[] = {
+	LINE,
+	{"event", "=egress", "a program of the session wanted to reach a host"},
+	{"verdict", "=allow deny ask", "what became of it"},
+	{"rule?", "string", "the entry of the list that lets it through, or what refuses it"},
+	{"host?", "string", "as it was asked for"},
+	{"port?", "count", "the same"},
+	{"address?", "string", "that was found and connected to"},
+	{"method?", "string", "of a request that could be read"},
+	{"reason?", "string", "why it was refused"},
+	{"secret?", "string", "name of the stored secret that was added"},
+	{"again?", "count", "it came so often since its line"},
+};
+static const struct member egress_closed_line[] = {
+	LINE,
+	{"event", "=egress_closed", "what was let through has ended"},
+	{"host", "string", "as it was asked for"},
+	{"port", "count", "the same"},
+	{"up", "count", "bytes that were sent"},
+	{"down", "count", "bytes that came"},
+	{"ms?", "count", "how long it took"},
+	{"again?", "count", "so many ended since such a line; up and down are theirs together"},
+};
+static const struct member egress_rest_line[] = {
+	LINE,
+	{"event", "=egress_rest", "there was more than the journal has lines for"},
+	{"lines", "count", "so many lines of egress and egress_closed"},
+	{"up", "count", "bytes of the latter that were sent"},
+	{"down", "count", "bytes of the latter that came"},
+};
+static const struct member egress_lost_line[] = {LINE, {"event", "=egress_lost", "the process of the way out has ended, and what went through it; another one comes"}};
 static const struct member end_line[] = {LINE, {"event", "=failed end", "the session has failed, or has ended"}, {"reason", "string", "why"}};
 
 const struct shape shapes_stage[] = {
@@ -340,6 +371,10 @@ const struct shape shapes_stage[] = {
 	{"LeaseLine", "A line of a journal.", MEMBERS(lease_line)},
 	{"WarningLine", "A line of a journal.", MEMBERS(warning_line)},
 	{"ResultCheckLine", "A line of a journal, of the result check.", MEMBERS(result_check_line)},
+	{"EgressLine", "A line of a journal, of the way out.", MEMBERS(egress_line)},
+	{"EgressClosedLine", "A line of a journal, of the way out.", MEMBERS(egress_closed_line)},
+	{"EgressRestLine", "A line of a journal, of the way out.", MEMBERS(egress_rest_line)},
+	{"EgressLostLine", "A line of a journal, of the way out.", MEMBERS(egress_lost_line)},
 	{"EndLine", "A line of a journal.", MEMBERS(end_line)},
 };
 const size_t shapes_n_stage = ARRAY_LEN(shapes_stage);

@@ -487,6 +487,7 @@ json_t *stage_show(const struct stage *stage, const struct call *call)
 		return state;
 	json_object_set_new(state, "held", json_pack("{s:[],s:[]}", "keys", "buttons"));
 	(void)json_object_del(state, "focus");
+	(void)json_object_del(state, "egress");
 	return state;
 }
 
