@@ -339,7 +339,7 @@ static bool serve_one(struct guest *guest, const struct turn *turn)
 	if (!turn->intercepted)
 		passage_close(&own);
 	else
-		passage->fault = PASSAGE_GOOD;
+		passage_forget_request(passage);
 	return keeps;
 }
 

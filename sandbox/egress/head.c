@@ -11,6 +11,7 @@
 #include "session/base/util.h"
 
 #define TEXT_STEP 8192
+#define METHOD_MAX_BYTES 32
 
 ssize_t head_length(const char *data, size_t len)
 {
@@ -124,7 +125,7 @@ const char *head_read_request(char *text, size_t len, struct head *out)
 	out->minor = read_version(version);
 	if (out->minor < 0)
 		return "its first line does not end in HTTP/1.1 or HTTP/1.0";
-	if (!is_token(line))
+	if (!is_token(line) || strlen(line) > METHOD_MAX_BYTES)
 		return "its method is none";
 	for (const char *c = target; *c; c++)
 		if (*c <= ' ' || *c > '~')

@@ -16,7 +16,8 @@ enum egress_link_kind {
 	EGRESS_VERDICT,
 	/* egress → stage: {"id":N,"host":TEXT,"port":N,"method":TEXT}: the connection is parked until its verdict, or EGRESS_ASK_MS */
 	EGRESS_ASK,
-	/* egress → stage: {"verdict":"allow|deny|ask","rule":TEXT,"host":TEXT,"port":N,"address":TEXT,"reason":TEXT} */
+	/* egress → stage: {"verdict":"allow|deny|ask","host":TEXT,"port":N,"method":TEXT,"rule":TEXT,"address":TEXT,"reason":TEXT,"secret":TEXT}: host is "" and
+	 * port 0 where a request has none, the others are there where there are any; each text has at most 300 bytes */
 	EGRESS_DECISION,
 	/* egress → stage: {"host":TEXT,"port":N,"up":BYTES,"down":BYTES,"ms":N} */
 	EGRESS_CLOSED,

@@ -17,7 +17,7 @@ static int fail(struct passage *passage, enum passage_fault fault, const char *r
 
 static void tell(const struct passage *passage, const char *verdict, const char *rule, const char *reason, const char *secret)
 {
-	const struct talk_decision decision = {.verdict = verdict, .host = &passage->host, .port = passage->port, .rule = rule, .address = passage->address,
+	const struct talk_decision decision = {.verdict = verdict, .host = &passage->host, .port = passage->port, .method = passage->method, .rule = rule, .address = passage->address,
 	                                       .reason = reason, .secret = secret};
 
 	talk_decision(passage->proxy->talk, &decision);
@@ -120,7 +120,7 @@ int passage_open(struct proxy *proxy, const struct passage_ask *ask, struct pass
 	const char *rule;
 	struct err e;
 
-	*out = (struct passage){.proxy = proxy, .host = *ask->want.host, .port = ask->want.port};
+	*out = (struct passage){.proxy = proxy, .host = *ask->want.host, .port = ask->want.port, .method = ask->method};
 	if (talk_wait(proxy->talk, util_now_ms() + LIMIT_EGRESS_DIAL_MS, &e) < 0)
 		return fail(out, e.code == ERR_CANCELLED ? PASSAGE_ENDED : PASSAGE_FULL, "what happens cannot be recorded");
 	if (!judge(out, ask) || ask_for(out, ask) < 0)
@@ -144,6 +144,7 @@ int passage_judge(struct passage *passage, const struct passage_ask *ask)
 
 	if (talk_wait(passage->proxy->talk, util_now_ms() + LIMIT_EGRESS_DIAL_MS, &e) < 0)
 		return fail(passage, e.code == ERR_CANCELLED ? PASSAGE_ENDED : PASSAGE_FULL, "what happens cannot be recorded");
+	passage->method = ask->method;
 	rule = judge(passage, ask);
 	if (!rule)
 		return -1;
@@ -168,6 +169,12 @@ int passage_pay(struct passage *passage, enum meter_way way, size_t bytes, struc
 	if (e->code == ERR_LIMIT && passage->fault == PASSAGE_GOOD)
 		(void)deny(passage, PASSAGE_FULL, e->msg);
 	return -1;
+}
+
+void passage_forget_request(struct passage *passage)
+{
+	passage->method = NULL;
+	passage->fault = PASSAGE_GOOD;
 }
 
 void passage_close(struct passage *passage)

@@ -27,6 +27,7 @@ struct passage {
 	struct proxy *proxy;
 	struct egress_host host;
 	uint16_t port;
+	const char *method;      /* that opened it, or the last request's; NULL: none; borrowed */
 	struct wire *server;     /* NULL: it is not open */
 	char address[INET6_ADDRSTRLEN];
 	uint64_t up, down;       /* bytes */
@@ -48,6 +49,9 @@ int passage_open(struct proxy *proxy, const struct passage_ask *ask, struct pass
 
 /* Judges one more request on an open one by the policy as it is now: 0, or -1 with fault and reason. */
 int passage_judge(struct passage *passage, const struct passage_ask *ask);
+
+/* The request that was judged last is over: what it lent is given back, and the passage can be used for the next one. */
+void passage_forget_request(struct passage *passage);
 
 /* What was open is refused after all, for what came on it. `reason` is a constant, or of the session's own. */
 void passage_refuse(struct passage *passage, const char *reason);

@@ -13,6 +13,7 @@
 #include "session/base/log.h"
 #include "session/base/util.h"
 
+#define MAX_TEXT_BYTES 300 /* as link.h has it */
 #define MAX_ID 9007199254740991.0
 
 static const struct field verdict_fields[] = {
@@ -122,16 +123,20 @@ static void say(struct talk *talk, enum egress_link_kind kind, json_t *json)
 	json_decref(json);
 }
 
+/* What is longer is cut at a character. */
 static void add_text(json_t *json, const char *name, const char *text)
 {
-	if (text && *text)
-		(void)json_object_set_new(json, name, json_string(text));
+	size_t len = text ? strnlen(text, MAX_TEXT_BYTES) : 0;
+
+	if (len > 0)
+		(void)json_object_set_new(json, name, json_stringn(text, util_utf8_prefix(text, len)));
 }
 
 void talk_decision(struct talk *talk, const struct talk_decision *decision)
 {
 	json_t *json = json_pack("{s:s,s:s,s:i}", "verdict", decision->verdict, "host", decision->host->text, "port", (int)decision->port);
 
+	add_text(json, "method", decision->method);
 	add_text(json, "rule", decision->rule);
 	add_text(json, "address", decision->address);
 	add_text(json, "reason", decision->reason);

@@ -28,6 +28,7 @@ struct talk_decision {
 	const struct egress_host *host; /* its text is empty, and port 0, where what was asked for has none */
 	uint16_t port;
 	/* NULL or "": there is none */
+	const char *method;   /* of a request that could be read, or CONNECT */
 	const char *rule, *address, *reason;
 	const char *secret;   /* what was added to the request: its name, or names with commas */
 };

@@ -498,7 +498,7 @@ def test_connections_are_capped(proxy):
     first.close()
     until(lambda: not isinstance(proxy.tunnel("ok.test:7"), tuple))
     second.close()
-    until(lambda: {"verdict": "deny", "host": "ok.test", "port": 7, "reason": "cap: connections"} in proxy.decisions(since))
+    until(lambda: {"verdict": "deny", "host": "ok.test", "port": 7, "method": "CONNECT", "reason": "cap: connections"} in proxy.decisions(since))
 
 
 def test_more_programs_than_places_wait(proxy):
@@ -534,7 +534,7 @@ def test_bytes_are_capped(proxy):
             tunnel.sendall(b"x" * 1_000_000)
         assert len(everything(tunnel)) < 100_000
     assert proxy.tunnel("ok.test:7")[0] == 503
-    assert {"verdict": "deny", "host": "ok.test", "port": 7, "reason": "cap: bytes"} in [
+    assert {"verdict": "deny", "host": "ok.test", "port": 7, "method": "CONNECT", "reason": "cap: bytes"} in [
         {name: value for name, value in said.items() if name != "address"} for said in proxy.decisions(since)]
 
 
@@ -586,7 +586,7 @@ def test_the_stage_is_told(proxy):
         assert len(everything(tunnel)) == 1000
     assert status_of(proxy.ask(get("http://ok.test/secret?token=abc", "Authorization: Bearer abc", "Connection: close"))) == 200
     until(lambda: len(proxy.of("closed")[closed:]) == 2)
-    assert proxy.decisions(since)[0] == {"verdict": "allow", "host": "ok.test", "port": 7, "rule": "ok.test:7", "address": THERE}
+    assert proxy.decisions(since)[0] == {"verdict": "allow", "host": "ok.test", "port": 7, "method": "CONNECT", "rule": "ok.test:7", "address": THERE}
     first = proxy.of("closed")[closed]
     assert (first["host"], first["port"], first["up"], first["down"]) == ("ok.test", 7, 1000, 1000) and first["ms"] >= 0
     assert "abc" not in json.dumps(proxy.said) and "secret" not in json.dumps(proxy.decisions(since))
