@@ -13,6 +13,7 @@
 
 #define HOST_BYTES 255
 #define WORD_BYTES 300
+#define HELD_MAX 256
 #define FAR ((double)(INT64_C(1) << 52)) /* bytes: whole numbers of JSON go so far */
 
 static const struct field decision_fields[] = {
@@ -61,7 +62,7 @@ static void write_line(void *arg, const char *event, json_t *fields)
 		log_err(LOG_ERROR, &e, "journal");
 }
 
-static void flush(void *arg)
+static void on_fold_time(void *arg)
 {
 	struct stage *stage = arg;
 
@@ -69,13 +70,42 @@ static void flush(void *arg)
 	egress_folds_flush(&stage->egress.folds, write_line, stage);
 }
 
+void egress_flush(struct stage *stage)
+{
+	loop_cancel(stage->egress.fold_timer);
+	on_fold_time(stage);
+}
+
+/* Where a person went is told neither when it ends. Once there are too many of these, every end is taken for one. */
+static bool is_of_a_hold(struct stage *stage, const char *event, const json_t *said)
+{
+	struct egress *egress = &stage->egress;
+	auto_free char *place = util_printf("%s:%ld", form_string(said, "host", ""), form_int(said, "port", 0));
+
+	if (strcmp(event, "egress") == 0) {
+		if (!lease_is_private(stage))
+			return false;
+		if (!egress->held)
+			egress->held = json_object();
+		if (json_object_size(egress->held) < HELD_MAX)
+			json_object_set_new(egress->held, place, json_true());
+		return true;
+	}
+	return egress->held && (json_object_get(egress->held, place) || json_object_size(egress->held) == HELD_MAX);
+}
+
 static void note(struct stage *stage, const char *event, const json_t *said)
 {
 	struct egress *egress = &stage->egress;
-	int64_t at_ms = egress_folds_add(&egress->folds, event, json_copy((json_t *)(uintptr_t)said), util_now_ms(), write_line, stage);
+	json_t *fields = json_copy((json_t *)(uintptr_t)said);
+	int64_t at_ms;
+
+	if (is_of_a_hold(stage, event, said))
+		json_object_set_new(fields, "private", json_true());
+	at_ms = egress_folds_add(&egress->folds, event, fields, util_now_ms(), write_line, stage);
 
 	if (!egress->fold_timer)
-		egress->fold_timer = loop_at(stage->loop, at_ms, flush, stage);
+		egress->fold_timer = loop_at(stage->loop, at_ms, on_fold_time, stage);
 }
 
 static void take_decision(struct stage *stage, const json_t *said)
@@ -246,8 +276,9 @@ void egress_finish(struct stage *stage)
 {
 	struct egress *egress = &stage->egress;
 
-	loop_cancel(egress->fold_timer);
-	flush(stage);
+	egress_flush(stage);
+	json_decref(egress->held);
+	egress->held = NULL;
 	if (egress->link)
 		lose_link(stage);
 	json_decref(egress->policy);

@@ -33,6 +33,7 @@ struct egress {
 	struct egress_totals before, now; /* of the processes before, and of this one */
 	struct egress_folds folds;
 	struct loop_timer *fold_timer;
+	json_t *held;              /* hosts and ports that were reached in a hold, whose ends are private too; NULL: none */
 	struct parked *parked;     /* egress_ask.c: connections that wait for a person */
 };
 
@@ -52,6 +53,9 @@ int egress_setup_end(struct stage *stage, int64_t deadline_ms, struct err *e);
 
 /* {"mode","up","connections","allowed","denied","bytes_up","bytes_down"}, or NULL without a way out; the caller's reference. */
 json_t *egress_describe(const struct stage *stage);
+
+/* What is folded is written now: lines from before and from within a hold are no lines of the other. */
+void egress_flush(struct stage *stage);
 
 /* The session ends: what is folded is written, the link closed. */
 void egress_finish(struct stage *stage);

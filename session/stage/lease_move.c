@@ -57,6 +57,7 @@ static void note_change(struct stage *stage, const char *why, const struct call 
 		stage->lease.untold = fields;
 		return;
 	}
+	egress_flush(stage);
 	journal_hide(stage->journal, lease_is_private(stage));
 	note(stage, "lease", fields);
 }
@@ -159,6 +160,7 @@ static void clear(void *arg)
 	tell(stage);
 	if (lease->holder != LEASE_AGENT)
 		return;
+	egress_flush(stage);
 	journal_hide(stage->journal, false);
 	note_end(stage);
 	lease_jail_thaw(stage);

@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 import jail
-from api import Refused, in_thread
+from api import Api, Refused, in_thread
 from conftest import until
 from outside import Site, make_module, make_wheel, start_server
 from test_approvals import answer, card, cards
@@ -22,6 +22,7 @@ CURL = ("curl", "-sS", "-m", "20", "-o", "-", "-w", "%{http_code}")
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("outside")
     (folder / "site").mkdir()
+    (folder / "site" / "ticking.html").write_text("<title>A clock outside</title><script>setInterval(() => fetch('/index.html', {cache: 'no-store'}), 100)</script>")
     (folder / "site" / "index.html").write_text("<title>A page outside</title>from outside\n")
     return folder
 
@@ -65,6 +66,8 @@ def test_curl(outside, session, site):
     assert line["port"] == site.port and line["address"].startswith("127.0.0.1") and line["rule"] == f"ok.test:{site.port}"
     assert session.exec(*CURL, site.url(host="evil.test"))["stdout"].endswith("403")
     assert len(site.asked) == before + 1
+    assert session.run(*CURL, "-x", "socks5h://127.0.0.1:3128", site.url()).endswith("from outside\n200")
+    assert session.exec(*CURL, "-x", "socks5h://127.0.0.1:3128", site.url(host="evil.test"))["exit_code"] != 0
     until(lambda: told(outside, session, verdict="deny", host="evil.test"))
     state = until(lambda: (state := session.api.call("GET", session.path)["egress"])["denied"] and state)
     assert state["mode"] == "allowlist" and state["up"] and state["allowed"] >= 1 and state["bytes_down"] > 0, state
@@ -208,6 +211,15 @@ def test_a_flood_does_not_fill_the_journal(outside, session, site):
     until(lambda: told(outside, session, "egress_rest"), within_s=30)
 
 
+def test_caps(outside, site, folder):
+    (folder / "site" / "large").write_bytes(os.urandom(5_000_000))
+    session = outside.api.new(image="toolkits", egress={"mode": "allowlist", "allow": [f"ok.test:{site.port}"], "caps": {"bytes": 100_000}})
+    assert session.exec("curl", "-sS", "-m", "20", "-o", "large", site.url("/large"))["exit_code"] != 0
+    assert int(session.run("stat", "-c", "%s", "large")) <= 100_000
+    assert session.exec(*CURL, site.url())["stdout"][-3:] in ("403", "503")
+    session.end()
+
+
 def test_a_large_body_and_a_half_close(session, site, folder):
     (folder / "site" / "large").write_bytes(os.urandom(5_000_000))
     assert session.run("sh", "-c", f"curl -sS {site.url('/large')} | sha256sum") == subprocess.run(
@@ -235,6 +247,7 @@ def test_a_first_connection_asks_a_person(asking, site, name, said, status):
     answer(asking, question, said)
     thread.join(30)
     assert results and results[0]["stdout"].endswith(status), results
+    until(lambda: 'glovebox_egress_decisions_total{verdict="allowed"}' in asking.api.request("GET", "/metrics").body.decode())
     if said == "session":
         assert asking.exec(*CURL, site.url(host=name))["stdout"].endswith("200") and cards(asking) == []
 
@@ -265,6 +278,29 @@ def browsing(outside, site):
 
 def titles(session):
     return [window["title"] for window in session.windows()]
+
+
+def test_where_a_person_goes_is_private(outside, browsing, site):
+    """What the browsers reach in a hold, and the ends of it, are in lines that no agent gets."""
+    person = Api(outside.url, browsing.tokens["controller"])
+    browsing.do("launch", app="chromium", args=[site.url("/ticking.html")])
+    until(lambda: any(title.startswith("A clock outside") for title in titles(browsing)))
+    before = len(lines(outside, browsing))
+    person.call("POST", f"{browsing.path}/lease", {"action": "take"})
+    asked = len(site.asked)
+    until(lambda: len(site.asked) > asked + 5)
+    person.call("POST", f"{browsing.path}/lease", {"action": "give"})
+    until(lambda: person.call("GET", f"{browsing.path}/lease")["holder"] == "agent")
+    found = lines(outside, browsing)[before:]
+    first, last = [at for at, line in enumerate(found) if line["event"] == "lease"]
+    held = [line for line in found[first:last] if line["event"].startswith("egress")]
+    assert held and all(line["private"] for line in held), held
+    assert sum(line.get("again", 1) for line in held) >= 5
+    browsing.act(observe=True)
+    for window in browsing.windows():
+        browsing.do("close_window", window=window["id"])
+    late = until(lambda: [line for line in lines(outside, browsing)[before + last:] if line["event"] == "egress_closed"])
+    assert all(line["private"] for line in late), late
 
 
 @pytest.mark.parametrize("browser", ["firefox", "chromium"])
