@@ -16,30 +16,6 @@
 static const char MARK[] = "<meta http-equiv=\"content-type\" content=\"text/html; charset=utf-8\">";
 #define MARK_WITHIN 1024 /* bytes in which a document says its encoding */
 
-size_t content_encode(uint32_t code_point, char out[4])
-{
-	if (code_point < 0x80) {
-		out[0] = (char)code_point;
-		return 1;
-	}
-	if (code_point < 0x800) {
-		out[0] = (char)(0xC0 | code_point >> 6);
-		out[1] = (char)(0x80 | (code_point & 0x3F));
-		return 2;
-	}
-	if (code_point < 0x10000) {
-		out[0] = (char)(0xE0 | code_point >> 12);
-		out[1] = (char)(0x80 | (code_point >> 6 & 0x3F));
-		out[2] = (char)(0x80 | (code_point & 0x3F));
-		return 3;
-	}
-	out[0] = (char)(0xF0 | code_point >> 18);
-	out[1] = (char)(0x80 | (code_point >> 12 & 0x3F));
-	out[2] = (char)(0x80 | (code_point >> 6 & 0x3F));
-	out[3] = (char)(0x80 | (code_point & 0x3F));
-	return 4;
-}
-
 static char *copy_of(const char *text, size_t len, size_t *out_len)
 {
 	char *copy = util_alloc(len + 1);
@@ -63,7 +39,7 @@ char *content_text(const char *bytes, size_t len, bool is_latin1, size_t *out_le
 		uint32_t code_point = (unsigned char)bytes[at];
 		size_t n = is_latin1 ? 1 : util_utf8_decode(bytes + at, len - at, &code_point);
 
-		end += content_encode(n > 0 && code_point > 0 ? code_point : REPLACEMENT, end);
+		end += util_utf8_encode(n > 0 && code_point > 0 ? code_point : REPLACEMENT, end);
 		at += n > 0 ? n : 1;
 	}
 	*end = '\0';
@@ -119,7 +95,7 @@ static char *from_utf16(const unsigned char *bytes, size_t len, bool is_big, siz
 		} else if ((unit & 0xF800) == 0xD800) {
 			unit = REPLACEMENT;
 		}
-		end += content_encode(unit, end);
+		end += util_utf8_encode(unit, end);
 	}
 	*end = '\0';
 	*out_len = (size_t)(end - out);

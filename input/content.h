@@ -9,10 +9,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
-
-/* A character as UTF-8; how many bytes that is. */
-size_t content_encode(uint32_t code_point, char out[4]);
 
 /*
  * Text of another program as UTF-8, valid whatever it gave: bytes that are none, and NUL, are U+FFFD; NULs at the end are left off. is_latin1: its bytes

@@ -154,7 +154,7 @@ static void take_reference(struct reading *reading)
 	size_t n;
 
 	reading->at += code_point ? (size_t)(end - text) + 1 : 1;
-	n = content_encode(code_point ? code_point : '&', out);
+	n = util_utf8_encode(code_point ? code_point : '&', out);
 	put(reading, out, n);
 }
 

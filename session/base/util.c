@@ -230,6 +230,30 @@ size_t util_utf8_decode(const char *text, size_t len, uint32_t *code_point)
 	return n;
 }
 
+size_t util_utf8_encode(uint32_t code_point, char out[4])
+{
+	if (code_point < 0x80) {
+		out[0] = (char)code_point;
+		return 1;
+	}
+	if (code_point < 0x800) {
+		out[0] = (char)(0xC0 | code_point >> 6);
+		out[1] = (char)(0x80 | (code_point & 0x3F));
+		return 2;
+	}
+	if (code_point < 0x10000) {
+		out[0] = (char)(0xE0 | code_point >> 12);
+		out[1] = (char)(0x80 | (code_point >> 6 & 0x3F));
+		out[2] = (char)(0x80 | (code_point & 0x3F));
+		return 3;
+	}
+	out[0] = (char)(0xF0 | code_point >> 18);
+	out[1] = (char)(0x80 | (code_point >> 12 & 0x3F));
+	out[2] = (char)(0x80 | (code_point >> 6 & 0x3F));
+	out[3] = (char)(0x80 | (code_point & 0x3F));
+	return 4;
+}
+
 size_t util_utf8_prefix(const char *text, size_t len)
 {
 	size_t at = 0;

@@ -84,4 +84,7 @@ size_t util_utf8_prefix(const char *text, size_t len);
  */
 size_t util_utf8_decode(const char *text, size_t len, uint32_t *code_point);
 
+/* A character, which must be one (no surrogate, at most U+10FFFF), as UTF-8; returns how many bytes that is. */
+size_t util_utf8_encode(uint32_t code_point, char out[4]);
+
 #endif

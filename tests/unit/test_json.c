@@ -165,6 +165,87 @@ static void test_nul_is_kept(void **state)
 	assert_int_equal(json_string_length(value), 3);
 }
 
+/* A text that grows, of random JSON. */
+struct random_text {
+	unsigned seed;
+	size_t len;
+	char at[8192];
+};
+
+static unsigned any(struct random_text *text, unsigned n)
+{
+	text->seed = text->seed * 1103515245 + 12345;
+	return text->seed / 65536 % n;
+}
+
+static void say(struct random_text *text, const char *word)
+{
+	size_t len = strlen(word);
+
+	if (text->len + len < sizeof(text->at)) {
+		memcpy(text->at + text->len, word, len);
+		text->len += len;
+	}
+}
+
+static void say_string(struct random_text *text)
+{
+	static const char *const pieces[] = {"", "plain words", "é", "日本", "🚀", "\\n", "\\\"", "\\\\", "\\/", "\\b\\f\\r\\t", "\\u00e9", "\\uD83D\\ude80",
+	                                     "\\u65E5", "\x7f", "{[\\\"]}", "a"};
+
+	say(text, "\"");
+	for (unsigned n = any(text, 6); n > 0; n--)
+		say(text, pieces[any(text, ARRAY_LEN(pieces))]);
+	say(text, "\"");
+}
+
+static void say_value(struct random_text *text, int depth)
+{
+	static const char *const words[] = {"true", "false", "null", "0", "-0", "17", "-9223372036854775808", "9223372036854775807", "1.5", "-0.25e-3", "1E+2", "2e5",
+	                                    "0.1", "1e-400", "123456.789012345678901234567890"};
+	unsigned kind = any(text, depth > 5 ? 2 : 4);
+
+	if (kind == 0)
+		say(text, words[any(text, ARRAY_LEN(words))]);
+	else if (kind == 1)
+		say_string(text);
+	else
+		say(text, kind == 2 ? "[ " : "{\n");
+	for (unsigned i = 0, n = any(text, 5); kind > 1 && i < n; i++) {
+		say(text, i > 0 ? " ,\t" : "");
+		if (kind == 3) {
+			say_string(text);
+			say(text, ":");
+		}
+		say_value(text, depth + 1);
+	}
+	if (kind > 1)
+		say(text, kind == 2 ? " ]" : "}");
+}
+
+/* The values are those that jansson's own reader makes, and what that refuses is refused. */
+static void test_as_jansson(void **state)
+{
+	size_t n_good = 0;
+
+	(void)state;
+	for (unsigned i = 0; i < 20000; i++) {
+		struct random_text text = {.seed = i};
+		struct err e = {0};
+		json_auto_t *ours = NULL, *theirs = NULL;
+
+		say_value(&text, 0);
+		for (unsigned n = i % 3 ? 0 : any(&text, 4); n > 0; n--)
+			text.at[any(&text, (unsigned)text.len)] = "\"\\u{}[],:x9.e-\x80"[any(&text, 15)];
+		theirs = json_loadb(text.at, text.len, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL | JSON_DECODE_ANY, NULL);
+		CASE((parse(text.at, text.len, &ours, &e) == 0) == (theirs != NULL), "%u: %.*s is %s: %s", i, (int)text.len, text.at,
+		     theirs ? "refused" : "taken", e.msg);
+		CASE(!theirs || json_equal(ours, theirs), "%u: %.*s is another value", i, (int)text.len, text.at);
+		n_good += theirs != NULL;
+	}
+	assert_in_range(n_good, 10000, 19999);
+}
+
 static char *nested(size_t depth, const char *open, const char *inner, const char *close)
 {
 	size_t step = strlen(open), back = strlen(close);
@@ -539,6 +620,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_faults_of_form), cmocka_unit_test(test_good_values),   cmocka_unit_test(test_nul_is_kept),
+		cmocka_unit_test(test_as_jansson),
 		cmocka_unit_test(test_depth),          cmocka_unit_test(test_large_bodies),  cmocka_unit_test(test_good_fields),
 		cmocka_unit_test(test_bad_fields),     cmocka_unit_test(test_all_faults), cmocka_unit_test(test_long_pointers), cmocka_unit_test(test_full_pointer),
 		cmocka_unit_test(test_many_names),     cmocka_unit_test(test_schema),        cmocka_unit_test(test_values),
