@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Which X window a question is about, and whose it is by the server's and the kernel's word. */
+#include <stdlib.h>
 #include <string.h>
 #include <sys/param.h>
 
@@ -74,36 +75,74 @@ int access_aim(struct apps *apps, xcb_window_t window, struct access_target *out
 	return rc;
 }
 
-int access_windows_under(struct apps *apps, int x, int y, xcb_window_t ids[ACCESS_DEEP], size_t *n, struct err *e)
+static unsigned int ask_child(const struct apps *apps, xcb_window_t window, int x, int y)
 {
-	xcb_window_t at = apps->x->root;
+	return xcb_translate_coordinates(apps->x->xcb, apps->x->root, window, (int16_t)x, (int16_t)y).sequence;
+}
 
-	for (*n = 0; *n < ACCESS_DEEP; (*n)++) {
+/*
+ * Asks about all windows at once that were there the last time, most often the same ones: a round trip and not one for each. What of them is there again goes
+ * into *now; *is_all when it ends there.
+ */
+static int ask_as_before(const struct apps *apps, int x, int y, struct access_under *now, bool *is_all, struct err *e)
+{
+	const struct access_under before = apps->under;
+	unsigned int sequences[ACCESS_DEEP + 1];
+	void *replies[ACCESS_DEEP + 1] = {NULL};
+	bool same = true;
+	int rc;
+
+	for (size_t i = 0; i <= before.n; i++)
+		sequences[i] = ask_child(apps, i == 0 ? apps->x->root : before.ids[i - 1], x, y);
+	rc = windows_take_replies(apps->x, sequences, before.n + 1, replies, e);
+	for (size_t i = 0; rc == 0 && same && i <= before.n && now->n < ACCESS_DEEP; i++) {
+		const xcb_translate_coordinates_reply_t *reply = replies[i];
+
+		*is_all = reply && reply->child == XCB_NONE;
+		same = reply && i < before.n && reply->child == before.ids[i];
+		if (reply && !*is_all)
+			now->ids[now->n++] = reply->child;
+	}
+	for (size_t i = 0; i <= before.n; i++)
+		free(replies[i]);
+	return rc;
+}
+
+int access_windows_under(struct apps *apps, int x, int y, struct access_under *out, struct err *e)
+{
+	struct access_under now = {.n = 0};
+	bool is_all = false;
+
+	if (apps->x->lost)
+		return xconn_sync(apps->x, e);
+	if (ask_as_before(apps, x, y, &now, &is_all, e) < 0)
+		return -1;
+	while (!is_all && now.n < ACCESS_DEEP) {
 		auto_free xcb_translate_coordinates_reply_t *reply = NULL;
 		void *got;
 
-		if (xconn_reply(apps->x, xcb_translate_coordinates(apps->x->xcb, apps->x->root, at, (int16_t)x, (int16_t)y).sequence, &got, e) < 0)
+		if (xconn_reply(apps->x, ask_child(apps, now.n > 0 ? now.ids[now.n - 1] : apps->x->root, x, y), &got, e) < 0)
 			return -1;
 		reply = got;
-		if (reply->child == XCB_NONE)
-			return 0;
-		at = ids[*n] = reply->child;
+		is_all = reply->child == XCB_NONE;
+		if (!is_all)
+			now.ids[now.n++] = reply->child;
 	}
+	apps->under = *out = now;
 	return 0;
 }
 
 int access_aim_at(struct apps *apps, int x, int y, struct access_target *out, struct err *e)
 {
-	xcb_window_t ids[ACCESS_DEEP];
+	struct access_under under;
 	struct windows found;
-	size_t n;
 
 	*out = (struct access_target){0};
-	if (access_windows_under(apps, x, y, ids, &n, e) < 0)
+	if (access_windows_under(apps, x, y, &under, e) < 0)
 		return -1;
-	if (n == 0)
+	if (under.n == 0)
 		return 0;
-	if (windows_describe(apps->x, ids, n, &found, e) < 0)
+	if (windows_describe(apps->x, under.ids, under.n, &found, e) < 0)
 		return -1;
 	/* Frames are the window manager's, which is not in the app jail. */
 	for (size_t i = 0; i < found.n && out->pid == 0; i++)

@@ -90,8 +90,14 @@ int access_set_run(struct action_run *run, struct err *e);
 
 #define ACCESS_DEEP 6 /* windows inside each other that are looked through: a frame, the window, some of its parts */
 
-/* access_aim.c: the windows under a point, from the child of the root on. Errors of xconn_reply. */
-int access_windows_under(struct apps *apps, int x, int y, xcb_window_t ids[ACCESS_DEEP], size_t *n, struct err *e);
+/* The windows under a point, from the child of the root on. */
+struct access_under {
+	xcb_window_t ids[ACCESS_DEEP];
+	size_t n;
+};
+
+/* access_aim.c. Errors of xconn_reply. */
+int access_windows_under(struct apps *apps, int x, int y, struct access_under *out, struct err *e);
 /* The X window (0: the active one, or that of the input focus) as a target. Errors: ERR_NO_WINDOW, those of xconn_reply. */
 int access_aim(struct apps *apps, xcb_window_t window, struct access_target *out, struct err *e);
 /* The X window that shows at a point. pid 0: none of an app. */

@@ -56,11 +56,10 @@ int place_of(struct apps *apps, uint32_t window, struct place *out, struct err *
 
 int place_at(struct apps *apps, int x, int y, struct place *out, struct err *e)
 {
-	xcb_window_t ids[ACCESS_DEEP];
-	size_t n;
+	struct access_under under;
 
 	*out = (struct place){.window = XCB_NONE};
-	if (access_windows_under(apps, x, y, ids, &n, e) < 0)
+	if (access_windows_under(apps, x, y, &under, e) < 0)
 		return -1;
-	return n > 0 ? describe(apps, ids, n, out, e) : 0;
+	return under.n > 0 ? describe(apps, under.ids, under.n, out, e) : 0;
 }

@@ -46,6 +46,7 @@ struct apps {
 	struct pipe_reader relay_line;
 	struct co *relay_keeper;    /* starts it again; NULL: it does not (any more) */
 	struct access access;
+	struct access_under under;  /* the last point that was asked about */
 	struct launched *launched;
 	struct door_call *calls;
 	struct xconn_listener listener;

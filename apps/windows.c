@@ -254,15 +254,15 @@ static void read_window(struct window *window, const struct atoms *atoms, void *
 	window->outer_pid = replies[ASK_CLIENT] ? read_pid(replies[ASK_CLIENT]) : 0;
 }
 
-/* Describes at most BATCH windows into list. */
+/* Describes at most BATCH windows into list; everything that was sent before has been handled. */
 static int describe(struct xconn *x, const struct atoms *atoms, const xcb_window_t *ids, size_t n, struct window *list, struct err *e)
 {
 	unsigned int sequences[BATCH * N_QUESTIONS];
 	void *replies[BATCH * N_QUESTIONS] = {NULL};
 	int rc;
 
-	if (xconn_room(x, e) < 0)
-		return -1;
+	if (x->lost)
+		return xconn_sync(x, e);
 	for (size_t i = 0; i < n; i++)
 		ask(x, ids[i], atoms, sequences + i * N_QUESTIONS);
 	rc = windows_take_replies(x, sequences, n * N_QUESTIONS, replies, e);

@@ -8,6 +8,7 @@
 #include "session/base/util.h"
 
 #define APPS_MS 1000      /* the registry's answer */
+#define COMER_MS 2000     /* in which who has come to the bus tells the registry of itself */
 #define TITLE_POINTS 8    /* of a frame that has the window's title */
 #define PLACE_POINTS 4    /* and its place */
 #define SHOWING_POINTS 2
@@ -173,6 +174,62 @@ static size_t of_pid(const struct desk *desk, int pid, struct app *list[LIMIT_AC
 	return n;
 }
 
+void desk_comer(struct desk *desk)
+{
+	desk->n_comers++;
+	desk->comer_ms = util_now_ms();
+}
+
+/* The registry, asked again, would say the same: nobody has come since, and all are known that it told of. */
+static bool is_listed(const struct desk *desk)
+{
+	for (const struct app *app = desk->apps; app; app = app->next)
+		if (!app->introduced && !app->gone)
+			return false;
+	return desk->listed && desk->n_listed == desk->n_comers;
+}
+
+/* That the registry is about to be asked; who is not on the bus is looked for again after somebody has come. */
+static void note_listing(struct desk *desk)
+{
+	if (!desk->listed || desk->n_listed != desk->n_comers)
+		memset(&desk->absent, 0, sizeof(desk->absent));
+	desk->listed = util_now_ms() >= desk->comer_ms + COMER_MS;
+	desk->n_listed = desk->n_comers;
+}
+
+static bool is_absent(const struct desk *desk, int pid)
+{
+	for (size_t i = 0; i < ABSENT; i++)
+		if (desk->absent.pids[i] == pid)
+			return is_listed(desk);
+	return false;
+}
+
+static void note_absent(struct desk *desk, int pid)
+{
+	desk->absent.pids[desk->absent.next] = pid;
+	desk->absent.next = (desk->absent.next + 1) % ABSENT;
+}
+
+/* All that is on the bus, by the registry's word or the bus's own. */
+static size_t ask_for_apps(struct desk *desk, int pid, int64_t deadline_ms, struct app *list[LIMIT_ACCESS_APPS])
+{
+	unsigned int n_comers = desk->n_comers;
+	size_t n;
+
+	note_listing(desk);
+	refresh(desk, deadline_ms);
+	n = of_pid(desk, pid, list);
+	if (n > 0 || pid == 0)
+		return n;
+	find_by_pid(desk, pid, deadline_ms);
+	n = of_pid(desk, pid, list);
+	if (n == 0 && desk->n_comers == n_comers)
+		note_absent(desk, pid);
+	return n;
+}
+
 size_t desk_apps(struct desk *desk, int pid, int64_t deadline_ms, struct app *list[LIMIT_ACCESS_APPS])
 {
 	size_t n = pid != 0 ? of_pid(desk, pid, list) : 0;
@@ -180,15 +237,9 @@ size_t desk_apps(struct desk *desk, int pid, int64_t deadline_ms, struct app *li
 
 	for (size_t i = 0; i < n; i++)
 		sure &= !list[i]->guessed;
-	if (sure)
+	if (sure || (n > 0 && is_listed(desk)) || (n == 0 && pid != 0 && is_absent(desk, pid)))
 		return n;
-	deadline_ms = MIN(deadline_ms, util_now_ms() + APPS_MS);
-	refresh(desk, deadline_ms);
-	n = of_pid(desk, pid, list);
-	if (n > 0 || pid == 0)
-		return n;
-	find_by_pid(desk, pid, deadline_ms);
-	return of_pid(desk, pid, list);
+	return ask_for_apps(desk, pid, MIN(deadline_ms, util_now_ms() + APPS_MS), list);
 }
 
 bool desk_is_password(const struct seen *seen)

@@ -10,6 +10,8 @@
 
 #include "apps/access/atspi.h"
 
+#define ABSENT 8
+
 struct desk {
 	struct loop *loop;
 	struct bus session, a11y;
@@ -19,6 +21,14 @@ struct desk {
 	pid_t launcher; /* of the accessibility bus, or 0 */
 	bool ready;
 	bool listens;            /* to events of apps */
+	unsigned int n_comers;   /* that have come to the bus so far */
+	int64_t comer_ms;        /* when the last one did */
+	bool listed;             /* the registry was asked when all of them had had time to tell it of themselves */
+	unsigned int n_listed;   /* how many those were */
+	struct {                 /* processes that were looked for since, and were not on the bus */
+		int pids[ABSENT];
+		size_t next;
+	} absent;
 	struct co_event changed; /* something of the buses has */
 	char address[ACCESS_ADDRESS_BYTES + 1]; /* of the accessibility bus */
 	/* The focus. */
@@ -44,6 +54,8 @@ void desk_fail(uint32_t question, enum access_fault fault, const char *fmt, ...)
 size_t desk_apps(struct desk *desk, int pid, int64_t deadline_ms, struct app *list[LIMIT_ACCESS_APPS]);
 /* The app with this unique name, or NULL. */
 struct app *desk_app(struct desk *desk, const char *name);
+/* One has come to the bus: an app, perhaps. */
+void desk_comer(struct desk *desk);
 /* It left the bus. */
 void desk_app_gone(struct desk *desk, const char *name);
 /* Frees those that are gone, when no question runs. */

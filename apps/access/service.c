@@ -144,6 +144,8 @@ static void on_owner(struct desk *desk, DBusMessage *message)
 		return;
 	if (after[0] == '\0' && name[0] == ':')
 		desk_app_gone(desk, name);
+	if (before[0] == '\0' && name[0] == ':')
+		desk_comer(desk);
 	if (strcmp(name, ATSPI_REGISTRY) == 0 && before[0] != '\0') {
 		desk->ready = false;
 		co_signal(&desk->changed);
@@ -214,6 +216,7 @@ static bool bring_up(struct desk *desk, const char **why)
 		if (!ask_address(desk, deadline_ms))
 			return false;
 		enable(desk, deadline_ms);
+		desk->listed = false;
 		desk->a11y = (struct bus){.signal = on_signal, .heard = on_heard, .lost = on_lost, .arg = desk};
 		if (bus_open(&desk->a11y, desk->loop, desk->address, &e) < 0)
 			return false;
