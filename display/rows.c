@@ -135,7 +135,7 @@ const size_t display_n_shapes = ARRAY_LEN(display_shapes);
 
 static const struct member screenshot_told[] = {
 	{"frame", "count", "that it shows"},
-	{"picture", "Picture|null", "the picture; null: in the reply to a call that was sent again"},
+	{"picture", "Picture|null", "the picture; null: in the reply to a call that was sent again, when the screen has changed since"},
 	{"reason?", "string", "why there is none"},
 	{"region?", "Rect", "of a window alone: the part of the screen that the picture is of, in your space"},
 	{"covered?", "Rect[]", "where in it something else lies over the window: flat in the picture"},

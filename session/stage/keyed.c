@@ -55,46 +55,69 @@ void keyed_keep(struct stage *stage, struct call *call, const json_t *reply)
 	call->record = NULL;
 }
 
-/* The picture that the observation had, in its space, if the display still shows that frame. */
-static int take_picture(struct stage *stage, const struct call *call, uint64_t frame, struct space space, json_t **out)
+/* It had one, which may still be what the display shows. */
+static bool lacks_picture(const struct stage *stage, const json_t *holder, uint64_t frame)
 {
-	struct rect region = {0};
-	struct batch *batch = util_zalloc(sizeof(*batch));
-	struct err list[LIMIT_FAULTS];
-	struct faults faults = {.list = list, .max = LIMIT_FAULTS};
-	const struct batch_place place = stage_place(stage);
-	struct display_picture picture;
-	int rc = -1;
-
-	if (batch_read(batch, call->body, call->body_len, stage->sets, stage->n_sets, &place, &faults) == 0) {
-		struct display_request request = display_request_read(batch->observe, space, stage->native);
-
-		rc = display_picture(stage->display, &request, &picture, NULL);
-		region = display_request_region(&request);
-		batch_free(batch);
-	}
-	free(batch);
-	if (rc < 0)
-		return -1;
-	rc = picture.frame == frame ? display_picture_json(&picture, out, NULL) : -1;
-	if (rc == 0)
-		guard_note(stage, call, frame, region);
-	display_picture_drop(&picture);
-	return rc;
+	return json_is_null(json_object_get(holder, "picture")) && display_frame(stage->display) == frame;
 }
 
-static void add_picture(struct stage *stage, const struct call *call, json_t *observation)
+static void put_picture(json_t *holder, json_t *picture)
+{
+	json_object_set_new(holder, "picture", picture);
+	json_object_del(holder, "reason");
+}
+
+/* That of the observation, in its space. */
+static void add_seen(struct stage *stage, const struct call *call, const struct batch *batch, json_t *observation)
 {
 	uint64_t frame = (uint64_t)json_integer_value(json_object_get(json_object_get(observation, "at"), "frame"));
 	const json_t *side = json_object_get(observation, "space");
 	const struct space space = {(int)form_int(side, "width", 1), (int)form_int(side, "height", 1)};
-	json_t *picture;
+	struct display_request request = display_request_read(batch->observe, space, stage->native);
+	struct display_picture picture;
+	json_t *object;
 
-	if (!json_is_null(json_object_get(observation, "picture")) || display_frame(stage->display) != frame ||
-	    take_picture(stage, call, frame, space, &picture) < 0)
+	if (!lacks_picture(stage, observation, frame) || display_picture(stage->display, &request, &picture, NULL) < 0)
 		return;
-	json_object_set_new(observation, "picture", picture);
-	json_object_del(observation, "reason");
+	if (picture.frame == frame && display_picture_json(&picture, &object, NULL) == 0) {
+		put_picture(observation, object);
+		guard_note(stage, call, frame, display_request_region(&request));
+	}
+	display_picture_drop(&picture);
+}
+
+/* That of a screenshot among the actions, taken once more. */
+static void add_taken(struct stage *stage, const struct batch_step *step, json_t *result)
+{
+	json_auto_t *again = json_object();
+	struct action_run run = {.home = step->home, .args = step->args, .asked = step->asked, .result = again,
+	                               .deadline_ms = util_now_ms() + LIMIT_X_WAIT_MS, .space = step->place.space, .native = step->place.native};
+	json_int_t frame = json_integer_value(json_object_get(result, "frame"));
+
+	if (!(step->row->flags & ACTION_LOOKS) || !lacks_picture(stage, result, (uint64_t)frame))
+		return;
+	if (step->row->run(&run, NULL) == 0 && json_integer_value(json_object_get(again, "frame")) == frame)
+		put_picture(result, json_incref(json_object_get(again, "picture")));
+}
+
+/* Pictures of frames that the display still shows. */
+static void add_pictures(struct stage *stage, const struct call *call, const json_t *reply)
+{
+	const struct batch_place place = stage_place(stage);
+	struct batch *batch = util_zalloc(sizeof(*batch));
+	struct err list[LIMIT_FAULTS];
+	struct faults faults = {.list = list, .max = LIMIT_FAULTS};
+	json_t *result;
+	size_t i;
+
+	if (batch_read(batch, call->body, call->body_len, stage->sets, stage->n_sets, &place, &faults) == 0) {
+		json_array_foreach(json_object_get(reply, "results"), i, result)
+			if (i < batch->n_steps)
+				add_taken(stage, &batch->steps[i], result);
+		add_seen(stage, call, batch, json_object_get(reply, "observation"));
+		batch_free(batch);
+	}
+	free(batch);
 }
 
 static void replay(struct stage *stage, struct call *call, const struct record *record)
@@ -102,7 +125,7 @@ static void replay(struct stage *stage, struct call *call, const struct record *
 	json_auto_t *reply = json_loads(record_reply(record), JSON_ALLOW_NUL, NULL); /* output of a command may have any character */
 	json_auto_t *headers = json_pack("{s:s}", "Idempotency-Replayed", "true");
 
-	add_picture(stage, call, json_object_get(reply, "observation"));
+	add_pictures(stage, call, reply);
 	call_reply_json(call, 200, headers, reply);
 }
 

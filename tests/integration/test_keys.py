@@ -183,16 +183,17 @@ def test_revoking_the_token_stops_what_runs(server, session):
 
 
 def test_the_picture_of_a_replay(session):
-    """It is there for as long as the display shows the same frame; a picture among the results is not kept."""
-    actions = ({"action": "move", "x": 100, "y": 100}, {"action": "screenshot"})
+    """It is there for as long as the display shows the same frame, also among the results."""
+    actions = ({"action": "move", "x": 100, "y": 100}, {"action": "screenshot", "region": {"x": 5, "y": 5, "width": 40, "height": 30}, "format": "webp"},
+               {"action": "screenshot"})
     first = send(session, "k1", *actions, observe=True).json
     again = send(session, "k1", *actions, observe=True).json
-    assert again["observation"] == first["observation"]
-    assert again["results"][1]["picture"] is None and again["results"][1]["reason"] == "gone"
+    assert again == first and again["results"][1]["picture"]["width"] == 40
     session.do("move", x=200, y=200)
     session.shot()
     gone = send(session, "k1", *actions, observe=True).json
-    assert gone["observation"]["picture"] is None and gone["observation"]["reason"] == "gone"
+    for had in (*gone["results"][1:], gone["observation"]):
+        assert had["picture"] is None and had["reason"] == "gone"
     assert gone["at"] == first["at"] and gone["observation"]["at"] == first["observation"]["at"]
 
 
