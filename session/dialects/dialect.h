@@ -18,6 +18,7 @@
 struct dialect_place {
 	struct space space;  /* of the session: its pictures, and coordinates without a space of their own */
 	struct space native; /* the display */
+	bool asks;           /* a person, about what the model's own safety system warns of: else the harness has to */
 };
 
 struct dialect {
@@ -45,7 +46,8 @@ struct dialect {
 
 	/*
 	 * The body of an act (design of POST …/act) in *act, the caller's reference. A fault of the model is put into the list in the place of its
-	 * action by dialect_fault; what stands behind it is never looked at. -1 with *e is a fault of the harness.
+	 * action by dialect_fault; what stands behind it is never looked at. An action that the place is to ask about is marked by dialect_warn.
+	 * -1 with *e is a fault of the harness.
 	 */
 	int (*ask)(const struct dialect *dialect, const json_t *body, const struct dialect_place *place, json_t **act, struct err *e);
 
@@ -74,6 +76,12 @@ const struct dialect *dialect_find(const char *name, const json_t *body, struct 
 /* What stands in a list of actions for one that the model wrote wrong: its code, and a text for the model. *e's path does not count. A new
  * reference. */
 json_t *dialect_fault(const struct err *e);
+
+/* Marks an action with what the model's safety system says of it, before which a person is asked. */
+void dialect_warn(json_t *action, const char *text);
+
+/* That mark, which is taken off; NULL: there is none. The caller's reference. */
+json_t *dialect_take_warning(json_t *action);
 
 /* The fault that stands in this place, or NULL if it is an action: {"code","detail"}; borrowed. */
 const json_t *dialect_fault_of(const json_t *action);

@@ -8,6 +8,7 @@
 #include "session/dialects/rows.h"
 
 #define FAULT "fault"
+#define WARNING "warning"
 #define NAMES_MAX 240
 
 /* The first one that recognises a body is taken. */
@@ -61,6 +62,19 @@ const struct dialect *dialect_find(const char *name, const json_t *body, struct 
 json_t *dialect_fault(const struct err *e)
 {
 	return json_pack("{s:{s:s,s:s}}", FAULT, "code", err_info(e->code)->wire, "detail", e->msg);
+}
+
+void dialect_warn(json_t *action, const char *text)
+{
+	json_object_set_new(action, WARNING, json_string(text));
+}
+
+json_t *dialect_take_warning(json_t *action)
+{
+	json_t *warning = json_incref(json_object_get(action, WARNING));
+
+	(void)json_object_del(action, WARNING);
+	return warning;
 }
 
 const json_t *dialect_fault_of(const json_t *action)

@@ -111,7 +111,7 @@ static bool needs_person(const struct call *call)
 }
 
 /* Only what is known to be harmless goes through by itself. */
-static int check_safety(const struct call *call, const char *path, struct err *e)
+static int check_safety(const struct turn *turn, const struct call *call, const char *path, struct err *e)
 {
 	static const char *const harmless[] = {"regular", "allowed", "allow"};
 	const json_t *safety = form_given(call->args, "safety_decision"), *decision = json_object_get(safety, "decision");
@@ -119,7 +119,7 @@ static int check_safety(const struct call *call, const char *path, struct err *e
 	if (!safety)
 		return 0;
 	if (needs_person(call))
-		return is_acknowledged(call) ? 0 : turn_bad(e, ERR_CONFIRMATION, path, call->args_at, "safety_decision",
+		return is_acknowledged(call) || turn->place.asks ? 0 : turn_bad(e, ERR_CONFIRMATION, path, call->args_at, "safety_decision",
 		                                            "a person must confirm this call; then send it again with \"safety_acknowledgement\": true beside its arguments");
 	for (size_t i = 0; json_is_string(decision) && i < ARRAY_LEN(harmless); i++)
 		if (strcasecmp(json_string_value(decision), harmless[i]) == 0)
@@ -128,7 +128,7 @@ static int check_safety(const struct call *call, const char *path, struct err *e
 	                "this decision is not known here, so the call is not done: known are require_confirmation, regular and allowed");
 }
 
-static int check_call(const struct call *call, const char *path, struct err *e)
+static int check_call(const struct turn *turn, const struct call *call, const char *path, struct err *e)
 {
 	static const char *const pieces[] = {"willContinue", "will_continue", "partialArgs", "partial_args"};
 
@@ -141,7 +141,14 @@ static int check_call(const struct call *call, const char *path, struct err *e)
 	for (size_t i = 0; i < ARRAY_LEN(pieces); i++)
 		if (form_given(call->inner, pieces[i]) && !json_is_false(json_object_get(call->inner, pieces[i])))
 			return turn_bad(e, ERR_BAD_FIELD, path, NULL, pieces[i], "this is a piece of a call: send it when it is whole");
-	return check_safety(call, path, e);
+	return check_safety(turn, call, path, e);
+}
+
+/* What nobody has said yes to yet. */
+static void warn(struct turn *turn, const struct call *call)
+{
+	if (needs_person(call) && !is_acknowledged(call))
+		turn_warn(turn, form_string(form_given(call->args, "safety_decision"), "explanation", ""));
 }
 
 static int read_call(struct turn *turn, const json_t *item, const char *path, struct err *e)
@@ -150,8 +157,9 @@ static int read_call(struct turn *turn, const json_t *item, const char *path, st
 	char at[ERR_PATH_MAX];
 
 	(void)snprintf(at, sizeof(at), "%s%s", path, call.shape == SHAPE_PART ? "/functionCall" : call.shape == SHAPE_SNAKE ? "/function_call" : "");
-	if (check_call(&call, at, e) < 0 || turn_call(turn, item, (int)call.shape, path, e) < 0)
+	if (check_call(turn, &call, at, e) < 0 || turn_call(turn, item, (int)call.shape, path, e) < 0)
 		return -1;
+	warn(turn, &call);
 	gemini_add(turn, call.name, call.args);
 	return 0;
 }
@@ -180,7 +188,7 @@ static int read_turn(struct turn *turn, const json_t *body, struct err *e)
 
 /* ---- the answer ---- */
 
-/* What a call is told: its address, an error, and that a person said yes. */
+/* What a call is told: its address, an error, and that a person has seen the question, without which the vendor takes no answer. */
 static json_t *told(const struct call *call, const struct turn_result *result)
 {
 	json_t *response = json_pack("{s:s}", "url", SCREEN_URL);

@@ -56,8 +56,20 @@ static bool has_check(const json_t *checks, const json_t *wanted)
 	return false;
 }
 
-/* Nobody but a person says yes to these, and the harness is who can ask one. */
-static int check_safety(const json_t *call, const char *path, struct err *e)
+/* Those that nobody has said yes to; false: there are none. */
+static bool say_open_checks(const json_t *call, char *out, size_t size)
+{
+	const json_t *said = form_given(call, "acknowledged_safety_checks"), *check;
+	size_t used = 0, i;
+
+	json_array_foreach(form_given(call, "pending_safety_checks"), i, check)
+		if (!has_check(said, check) && used < size)
+			used += (size_t)snprintf(out + used, size - used, "%s%s: %s", used ? "; " : "", form_string(check, "code", "check"), form_string(check, "message", ""));
+	return used > 0;
+}
+
+/* Nobody but a person says yes to these: the place asks one, or the harness has to. */
+static int check_safety(const struct turn *turn, const json_t *call, const char *path, struct err *e)
 {
 	const json_t *pending = form_given(call, "pending_safety_checks"), *said = form_given(call, "acknowledged_safety_checks");
 	const json_t *check;
@@ -71,7 +83,7 @@ static int check_safety(const json_t *call, const char *path, struct err *e)
 		if (!has_check(pending, check))
 			return turn_bad(e, ERR_BAD_FIELD, path, NULL, "acknowledged_safety_checks", "a check is acknowledged here that is not pending");
 	json_array_foreach(pending, i, check)
-		if (!has_check(said, check))
+		if (!has_check(said, check) && !turn->place.asks)
 			return turn_bad(e, ERR_CONFIRMATION, path, NULL, "pending_safety_checks",
 			                "a person must confirm these safety checks; then send the call again with them in \"acknowledged_safety_checks\" as well");
 	return 0;
@@ -98,13 +110,16 @@ static json_t *actions_of(const json_t *call, const char *path, struct err *e)
 static int read_call(struct turn *turn, const json_t *call, const char *path, struct err *e)
 {
 	json_auto_t *actions = NULL;
+	char warning[TURN_WARNING_BYTES];
 	json_t *action;
 	size_t i;
 
-	if (check_ids(turn, call, path, e) < 0 || check_safety(call, path, e) < 0 || !(actions = actions_of(call, path, e)) ||
+	if (check_ids(turn, call, path, e) < 0 || check_safety(turn, call, path, e) < 0 || !(actions = actions_of(call, path, e)) ||
 	    turn_call(turn, call, 0, path, e) < 0)
 		return -1;
 	turn->calls[turn->n_calls - 1].items = json_array_size(actions);
+	if (say_open_checks(call, warning, sizeof(warning)))
+		turn_warn(turn, warning);
 	json_array_foreach(actions, i, action) {
 		if (turn->has_fault)
 			break;

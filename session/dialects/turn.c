@@ -29,6 +29,10 @@ static void append(struct turn *turn, json_t *action)
 	size_t at = json_array_size(turn->actions);
 	bool fits = at < LIMIT_ACTIONS || dialect_fault_of(action);
 
+	if (turn->warning[0]) {
+		dialect_warn(action, turn->warning);
+		turn->warning[0] = '\0';
+	}
 	if (!turn->has_fault) {
 		turn->owners[at] = (struct turn_owner){turn->n_calls - 1, turn->item};
 		json_array_append_new(turn->actions, fits ? json_incref(action) : too_many());
@@ -57,6 +61,13 @@ int turn_call(struct turn *turn, const json_t *body, int form, const char *path,
 	turn->calls[turn->n_calls++] = (struct turn_call){.body = body, .first = json_array_size(turn->actions), .items = 1, .form = form};
 	turn->item = 0;
 	return 0;
+}
+
+void turn_warn(struct turn *turn, const char *text)
+{
+	char quoted[TURN_WARNING_BYTES - 60];
+
+	(void)snprintf(turn->warning, sizeof(turn->warning), "the model's safety system says %s", err_quote(quoted, sizeof(quoted), text, strlen(text)));
 }
 
 void turn_add(struct turn *turn, json_t *action)

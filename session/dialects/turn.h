@@ -13,6 +13,7 @@
 #include "session/dialects/dialect.h"
 
 #define TURN_NONE SIZE_MAX
+#define TURN_WARNING_BYTES 400
 
 /* One call. Its body is borrowed from the request. */
 struct turn_call {
@@ -50,6 +51,7 @@ struct turn {
 	size_t item;      /* of the call at work */
 	long wait_ms;     /* that its actions wait of themselves, looks included */
 	bool has_fault;   /* nothing is added any more */
+	char warning[TURN_WARNING_BYTES]; /* of the model's safety system, for the next action; "": none */
 };
 
 /* What became of a call. */
@@ -76,6 +78,9 @@ int turn_call(struct turn *turn, const json_t *body, int form, const char *path,
 
 /* Adds an action (a reference that is taken) to the call at work, as one of its item `turn->item`. */
 void turn_add(struct turn *turn, json_t *action);
+
+/* What the model's safety system says of the call at work: a person is asked before its first action, and reads it quoted, and cut where it is too long. */
+void turn_warn(struct turn *turn, const char *text);
 
 /* The model's fault, in the place of an action. What is wrong is *e's text, with the field's name before it where the text needs one. */
 void turn_fault(struct turn *turn, const struct err *e);

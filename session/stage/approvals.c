@@ -180,14 +180,24 @@ static bool use(struct stage *stage, struct approval *approval, const struct jud
 	return true;
 }
 
-static int judge(struct stage *stage, const struct batch_step *step, enum journal_text *text, struct judged *judged, struct err *e)
+bool approvals_asks(const struct stage *stage)
 {
+	return stage->approvals.policy && strcmp(policy_mode(stage->approvals.policy), "never") != 0;
+}
+
+static int judge(struct stage *stage, const struct approvals_ask *ask, enum journal_text *text, struct judged *judged, struct err *e)
+{
+	const struct batch_step *step = &ask->batch->steps[ask->index];
+
 	nodes_ask(stage, step);
 	*text = typed_judge(stage, step);
 	if (!stage->approvals.policy) {
 		judged->answer.verdict = POLICY_ALLOW;
 		return 0;
 	}
+	judged->warning = json_array_get(ask->call->warnings, ask->index);
+	if (json_is_null(judged->warning))
+		judged->warning = NULL;
 	return judge_step(stage, step, true, judged, e);
 }
 
@@ -198,7 +208,7 @@ static int pass(struct stage *stage, const struct approvals_ask *ask, bool *has_
 	struct approval *approval;
 
 	for (;;) {
-		if (judge(stage, step, text, judged, e) < 0)
+		if (judge(stage, ask, text, judged, e) < 0)
 			return -1;
 		if (judged->answer.rule)
 			(void)snprintf(verdict->rule, sizeof(verdict->rule), "%s", policy_rule_name(judged->answer.rule));

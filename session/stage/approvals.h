@@ -78,6 +78,9 @@ struct approvals_verdict {
 int approvals_gate(struct stage *stage, const struct approvals_ask *ask, bool *has_turn, enum journal_text *text, struct approvals_verdict *verdict,
                    struct err *e);
 
+/* Does it ask a person about anything, and so about what a model's own safety system warns of as well? */
+bool approvals_asks(const struct stage *stage);
+
 /* Has any rule a word for password fields? */
 bool approvals_heeds_passwords(const struct stage *stage);
 

@@ -25,6 +25,7 @@ struct computer {
 	struct dialect_place place;
 	json_t *body;  /* as it was sent */
 	json_t *act;
+	json_t *warnings; /* of its actions, in a list: null, or a rule that asks a person */
 	json_t *fault; /* a result, in the place where the list was cut; or NULL */
 };
 
@@ -140,6 +141,20 @@ static int check_act(const struct stage *stage, json_t *act, struct err *e)
 	return rc;
 }
 
+/* The act is what it would be without them. */
+static json_t *take_warnings(const json_t *act)
+{
+	json_t *warnings = json_array(), *action;
+	size_t i;
+
+	json_array_foreach(json_object_get(act, "actions"), i, action) {
+		json_t *warning = dialect_take_warning(action);
+
+		json_array_append_new(warnings, warning ? json_pack("{s:s,s:s,s:o}", "verdict", "ask", "name", "model", "why", warning) : json_null());
+	}
+	return warnings;
+}
+
 /* The model's fault that comes first; the list ends before it. False when there is none. */
 static bool cut_at_fault(const struct stage *stage, json_t *act, size_t *at, struct err *e)
 {
@@ -183,12 +198,14 @@ static void run_act(struct stage *stage, struct call *call, struct computer *com
 	call->sent = sent;
 	call->sent_len = sent_len;
 	call->fault = computer->fault;
+	call->warnings = computer->warnings;
 	call->body = json_text(computer->act, &call->body_len);
 	keyed_act(stage, call);
 	free(call->body);
 	call->body = sent;
 	call->body_len = sent_len;
 	call->fault = NULL;
+	call->warnings = NULL;
 	call->sent = NULL;
 }
 
@@ -225,7 +242,7 @@ static int begin(const struct call *call, struct computer *computer, struct err 
 
 void computer_call(struct stage *stage, struct call *call)
 {
-	struct computer computer = {.stage = stage, .place = {stage->space, stage->native}};
+	struct computer computer = {.stage = stage, .place = {stage->space, stage->native, approvals_asks(stage)}};
 	struct err e;
 
 	if (begin(call, &computer, &e) < 0) {
@@ -234,11 +251,13 @@ void computer_call(struct stage *stage, struct call *call)
 		call->tell = tell;
 		call->tell_arg = &computer;
 		call->dialect = computer.dialect->name;
+		computer.warnings = take_warnings(computer.act);
 		run(stage, call, &computer);
 		call->tell = NULL;
 		call->dialect = NULL;
 	}
 	json_decref(computer.fault);
+	json_decref(computer.warnings);
 	json_decref(computer.act);
 	json_decref(computer.body);
 }

@@ -58,6 +58,7 @@ struct call {
 	const char *dialect; /* its name */
 	const char *sent;    /* the body as it came; `body` is then the act that it stands for */
 	size_t sent_len;
+	const json_t *warnings; /* of its actions, in a list: what a model's safety system says of each, as a rule, or null; or NULL */
 	const json_t *fault; /* the failing result with which the act's list ends, behind its last action; or NULL */
 	json_t *(*tell)(const struct call *call, int *status, const json_t *value); /* the answer in the dialect, and its status; a new reference */
 	void *tell_arg;

@@ -200,11 +200,12 @@ static void find_target(const struct access_focus *focus, bool aims, int x, int 
 int judge_step(struct stage *stage, const struct batch_step *step, bool fresh, struct judged *out, struct err *e)
 {
 	struct policy_subject *subject = &out->subject;
+	const json_t *warning = out->warning;
 	unsigned int needs;
 	bool aims;
 	int x = 0, y = 0;
 
-	*out = (struct judged){.subject = {.action = step->row->name, .does = does(step), .argv = json_object_get(step->args, "argv")}};
+	*out = (struct judged){.warning = warning, .subject = {.action = step->row->name, .does = does(step), .argv = json_object_get(step->args, "argv")}};
 	read_keys(step, out);
 	if (subject->does & POLICY_RUNS)
 		subject->app = form_string(step->args, "app", NULL);
@@ -216,6 +217,8 @@ int judge_step(struct stage *stage, const struct batch_step *step, bool fresh, s
 	if (needs & POLICY_NEEDS_PAGE && !(subject->does & POLICY_RUNS))
 		read_page(focus_of(stage, step, fresh), out);
 	out->answer = policy_judge(stage->approvals.policy, subject);
+	if (warning && out->answer.verdict != POLICY_DENY)
+		out->answer = (struct policy_answer){.verdict = POLICY_ASK, .rule = warning};
 	if (out->answer.verdict == POLICY_ASK && !(subject->does & POLICY_RUNS)) {
 		aims = aims || find_point(stage, step, &x, &y);
 		if (out->place.window == 0 && read_place(stage, step, aims, x, y, out, e) < 0)
@@ -231,7 +234,9 @@ char *judge_key(const struct batch_step *step, const struct judged *judged, cons
 	const char *name = form_string(step->args, "name", NULL);
 
 	*why = NULL;
-	if (program && judged->answer.of_shell)
+	if (judged->warning && judged->answer.rule == judged->warning)
+		*why = "each warning of a model's safety system is asked about";
+	else if (program && judged->answer.of_shell)
 		*why = "what a shell runs is asked about each time";
 	else if (program && program[0] != '/')
 		*why = "the program is not named by its whole path, so that it may be another one the next time";

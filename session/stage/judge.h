@@ -22,10 +22,11 @@ struct judged {
 	struct rect target;           /* native pixels: around what it aims at, or the field that has the focus; width 0: none is known */
 	char url[LIMIT_NODE_URL_BYTES + 1], role[LIMIT_NODE_ROLE_BYTES + 1];
 	char keys[JUDGE_CHORD_BYTES];
+	const json_t *warning;        /* set before: of the model's own safety system, as a rule that asks about the step unless another refuses it; or NULL */
 };
 
 /*
- * Judges a step as things are now. Unless `fresh`, the focus is taken as it was last told, and nothing waits for an app. Errors: those of xconn_reply.
+ * Judges a step as things are now. `out` is filled anew but for its warning. Unless `fresh`, the focus is taken as it was last told, and nothing waits for an app. Errors: those of xconn_reply.
  */
 int judge_step(struct stage *stage, const struct batch_step *step, bool fresh, struct judged *out, struct err *e);
 

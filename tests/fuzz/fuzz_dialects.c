@@ -22,7 +22,9 @@
 #define ERROR_CHARS 4096
 #define OPERATORS "/var/lib/secret" /* stands in errors that are not about what the model wrote */
 
-static const struct dialect_place places[] = {{{1280, 800}, {1280, 800}}, {{640, 400}, {1920, 1080}}, {{4096, 2160}, {4096, 2160}}, {{1, 1}, {64, 64}}};
+static const struct dialect_place places[] = {
+	{{1280, 800}, {1280, 800}, false}, {{640, 400}, {1920, 1080}, true}, {{4096, 2160}, {4096, 2160}, false}, {{1, 1}, {64, 64}, true},
+};
 
 static void insist(bool holds, const struct dialect *dialect, const char *what)
 {
@@ -53,9 +55,16 @@ static void check_act(const struct dialect *dialect, const json_t *act, const st
 	json_auto_t *copy = json_deep_copy(act);
 	const struct batch_place where = {place->space, place->native, false, false};
 	auto_free char *text = NULL;
+	json_t *action;
+	size_t i;
 
 	insist(json_is_array(json_object_get(copy, "actions")), dialect, "an act has no list of actions");
 	(void)cut_at_fault(json_object_get(copy, "actions"));
+	json_array_foreach(json_object_get(copy, "actions"), i, action) {
+		json_auto_t *warning = dialect_take_warning(action);
+
+		insist(!warning || place->asks, dialect, "an action is to be asked about where nobody asks");
+	}
 	text = json_dumps(copy, JSON_COMPACT);
 	if (batch_read(&batch, text, strlen(text), joined, ARRAY_LEN(joined), &where, &faults) == 0)
 		batch_free(&batch);

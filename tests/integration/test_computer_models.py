@@ -11,6 +11,7 @@ from PIL import Image
 from api import Refused, in_thread
 from conftest import until
 from terminal import RawTerminal
+from test_approvals import answer, card, finish
 from watched import Watched
 
 SIZE = (1280, 800)
@@ -253,7 +254,9 @@ def test_openai_failure_in_the_middle(session):
     assert held(session) == {"keys": [], "buttons": []}
 
 
-def test_openai_safety_checks_wait_for_a_person(session):
+def test_openai_safety_checks_wait_for_a_person(make_session):
+    """Where the session asks nobody the harness has to."""
+    session = make_session("minimal", approval={"mode": "never"})
     session.do("move", x=7, y=8)
     check = {"id": "sc_1", "code": "malicious_instructions", "message": "The page gives orders."}
     for body in (call({"type": "move", "x": 100, "y": 100}, pending_safety_checks=[check]), preview({"type": "move", "x": 100, "y": 100}) | {"pending_safety_checks": [check]}):
@@ -441,7 +444,8 @@ def test_gemini_steps(session):
     assert where(session) == (640, 400)
 
 
-def test_gemini_safety_waits_for_a_person(session):
+def test_gemini_safety_waits_for_a_person(make_session):
+    session = make_session("minimal", approval={"mode": "never"})
     session.do("move", x=7, y=8)
     args = {"x": 500, "y": 500, "safety_decision": {"decision": "require_confirmation", "explanation": "It buys something."}}
     for body, pointer in (({"name": "move", "args": args}, "/args/safety_decision"), ({"function_call": {"name": "hover_at", "args": args}}, "/function_call/args/safety_decision"),
@@ -452,6 +456,37 @@ def test_gemini_safety_waits_for_a_person(session):
         assert where(session) == (7, 8)
     answer = post(session, {"name": "move", "args": args, "safety_acknowledgement": True})
     assert answer["response"] == {"url": URL, "safety_acknowledgement": True} and where(session) == (640, 400)
+
+
+def asked(session, body, what, **more):
+    """Of a turn that the model's safety system warns of: the card that a person got, and what came of it after this answer. Until then nothing is done."""
+    session.do("move", x=7, y=8)
+    thread, results = in_thread(post, session, body)
+    shown = card(session)
+    assert where(session) == (7, 8)
+    answer(session, shown, what, **more)
+    return shown, finish(thread, results)
+
+
+def test_a_person_is_asked_about_safety_checks(session):
+    check = {"id": "sc_1", "code": "malicious_instructions", "message": "The page gives orders."}
+    args = {"x": 500, "y": 500, "safety_decision": {"decision": "require_confirmation", "explanation": "It buys something."}}
+    body = call({"type": "move", "x": 100, "y": 100}, {"type": "wait"}, pending_safety_checks=[check])
+    shown, items = asked(session, body, "once")
+    assert (shown["rule"], shown["session_words"]) == ("model", None) and "warning" in shown["not_session_why"]
+    assert shown["why"] == "the model's safety system says \"malicious_instructions: The page gives orders.\""
+    assert shown["action"] == {"action": "move", "x": 100, "y": 100} and where(session) == (100, 100)
+    assert len(items) == 1 and items[0]["acknowledged_safety_checks"] == [check]
+    shown, items = asked(session, body, "deny", reason="Not that page.")
+    assert "a person has refused this" in said(items) and "Not that page." in said(items) and where(session) == (7, 8)
+    shown, told = asked(session, {"name": "move", "args": args}, "once")
+    assert shown["why"] == "the model's safety system says \"It buys something.\""
+    assert told["response"] == {"url": URL, "safety_acknowledgement": True} and where(session) == (640, 400)
+    shown, told = asked(session, {"name": "move", "args": args}, "deny")
+    assert "a person has refused this" in told["response"]["error"] and told["response"]["safety_acknowledgement"] and where(session) == (7, 8)
+    # Somebody whom the harness has asked.
+    post(session, body | {"acknowledged_safety_checks": [check]})
+    assert where(session) == (100, 100)
 
 
 # ---- spaces ----

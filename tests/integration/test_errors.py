@@ -96,9 +96,13 @@ def reused(session):
     return act(session, {"action": "cursor_position"}, headers=KEY)
 
 
-def unconfirmed(session):
+def unconfirmed(server):
+    """In a session that asks nobody."""
+    session = server.api.new(image="minimal", approval={"mode": "never"})
     call = {"type": "computer_call", "call_id": "1", "actions": [{"type": "wait"}], "pending_safety_checks": [{"id": "2"}]}
-    return send(session.agent, "POST", f"{session.path}/computer", call)
+    reply = send(session.agent, "POST", f"{session.path}/computer", call)
+    session.end()
+    return reply
 
 
 # Whole requests that are refused.
@@ -128,7 +132,7 @@ REFUSED = {
     "session_gone": lambda server, session: gone(server),
     "paused": paused,
     "display_max": lambda server, session: act(session, {"action": "resize_display", "width": 4096, "height": 600}),
-    "confirmation_required": lambda server, session: unconfirmed(session),
+    "confirmation_required": lambda server, session: unconfirmed(server),
 }
 
 # Actions that fail once the list was begun.

@@ -8,6 +8,8 @@ import subprocess
 
 import pytest
 
+from api import in_thread
+from conftest import until
 from stand_in import StandIn
 from readme import block
 from vendors import DONE, Anthropic, Google, OpenAi
@@ -58,13 +60,20 @@ CONFIRM = {"safety_decision": {"decision": "require_confirmation", "explanation"
 ASKING = {"openai": OpenAi.turn({"type": "type", "text": "no"}, checks=[CHECK]), "gemini": Google.turn(("type", {"text": "no", **CONFIRM}))}
 
 
+def deny(server):
+    shown = until(lambda: server.api.call("GET", "/v1/approvals?wait=10000")["approvals"], within_s=60)[0]
+    server.api.call("POST", f"/v1/approvals/{shown['id']}", {"answer": "deny", "reason": "Not today."})
+
+
 @pytest.mark.parametrize("name", ASKING)
-def test_a_turn_that_needs_a_person_throws(name, server, tmp_path):
-    """And nothing of it is done."""
-    with played(name, server, tmp_path, ASKING[name]) as (_, done, made):
-        assert done.returncode == 1 and "confirmation_required" in done.stderr, done.stderr
+def test_a_turn_that_needs_a_person_waits_for_one(name, server, tmp_path):
+    """And nothing of it is done after a no, of which the model is told."""
+    thread, _ = in_thread(deny, server)
+    with played(name, server, tmp_path, ASKING[name]) as (model, done, made):
+        thread.join()
+        assert (done.returncode, done.stdout) == (0, f"{DONE}\n"), done.stdout + done.stderr
+        assert "Not today." in json.dumps(model.requests()[-1])
     assert [line for line in journal(server, made["id"]) if line["event"] == "intent"] == []
-    server.api.call("DELETE", f"/v1/sessions/{made['id']}")
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

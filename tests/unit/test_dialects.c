@@ -120,7 +120,7 @@ static void check_members(const json_t *turn)
 static void check_turn(const struct dialect *dialect, const json_t *turn)
 {
 	const json_t *where = json_object_get(turn, "place");
-	const struct dialect_place place = {read_space(where, "space"), read_space(where, "native")};
+	const struct dialect_place place = {read_space(where, "space"), read_space(where, "native"), json_is_true(json_object_get(where, "asks"))};
 	const json_t *is = json_object_get(turn, "is");
 	const struct dialect *found, *wanted = json_is_false(is) ? NULL : json_is_string(is) ? dialect_find(json_string_value(is), NULL, NULL) : dialect;
 	struct err e;
