@@ -74,6 +74,25 @@ def test_a_middle_click_pastes(line):
     assert line.saved() == "alpha beta gamma deltabeta"
 
 
+def test_a_row_of_a_list(session):
+    """In GTK's dialog two single clicks mark a file, and a double click opens it."""
+    session.run("sh", "-c", "echo text >picked.txt; echo text >other.txt")
+    session.act({"action": "launch", "app": "editor", "args": ["other.txt"]}, {"action": "key", "keys": "ctrl+o"})
+    dialog = session.do("wait_window", title="Open File")["window"]
+
+    def rows():
+        return [node for node in session.do("tree", window=dialog)["nodes"] if node.get("name") == "picked.txt" and node.get("width")]
+
+    row = until(rows)[0]
+    place = {"x": row["x"] + min(row["width"] // 2, 60), "y": row["y"] + row["height"] // 2}
+    for _ in range(2):
+        session.do("click", **place)
+    session.do("wait_settled", quiet_ms=500)
+    assert dialog in [window["id"] for window in session.windows()]
+    session.do("click", **place, count=2)
+    until(lambda: ["picked.txt" in window["title"] for window in session.windows()] == [True])
+
+
 def test_words_and_lines_of_a_terminal(session):
     left, top, right, bottom = show_marked(session, "alpha beta gamma", "beta")
     word = {"x": (left + right) // 2, "y": (top + bottom) // 2}

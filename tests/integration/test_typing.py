@@ -168,6 +168,11 @@ def test_browser(page):
         page.session.do("type", text=text)
         wanted += text.replace("\r\n", "\n").replace("\r", "\n")
         assert page.wait(lambda told: len(told["text"]) >= len(wanted))["text"] == wanted
+    # Case K09: what is held makes no shortcut of it, which would close the page.
+    page.session.do("key_down", keys="ctrl")
+    page.session.do("type", text="w")
+    page.session.do("key_up", keys="ctrl")
+    assert page.wait(lambda told: len(told["text"]) > len(wanted))["text"] == wanted + "w"
 
 
 def test_browser_under_load(page):

@@ -103,6 +103,15 @@ def test_waits_while_an_app_starts(desk):
     assert 300 <= result["elapsed_ms"] < 10000
 
 
+def test_titles_are_no_commands(desk):
+    """Case K13: what stands in a title that is waited for is text."""
+    title = "'\"$HOME `id` $(id) \\ %s %n ; & |"
+    desk.run("sh", "-c", "cat >title.txt", stdin=title)
+    desk.run("sh", "-c", 'xterm -T "$(cat title.txt)" -e cat >/dev/null 2>&1 &')
+    found = desk.do("wait_window", title=title)
+    assert found["title"] == title
+
+
 def test_says_what_there_is_instead(desk):
     terminal(desk)
     for fields in ({"title": "terminal"}, {"class": "XTer"}, {"title": "Terminal", "class": "Mousepad"}):
