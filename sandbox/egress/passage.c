@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "session/base/co.h"
 #include "session/base/limits.h"
 #include "session/base/util.h"
 
@@ -38,7 +39,9 @@ void passage_deny_form(struct proxy *proxy, const struct passage *on, const char
 {
 	const struct passage nowhere = {.proxy = proxy};
 
-	tell(on ? on : &nowhere, "deny", NULL, reason, NULL);
+	/* One who asks nothing but nonsense waits as all others do; when it cannot wait, it is cut. */
+	if (talk_wait(proxy->talk, CO_FOREVER, NULL) == 0)
+		tell(on ? on : &nowhere, "deny", NULL, reason, NULL);
 }
 
 /* The rule; NULL when it was denied. */
@@ -78,6 +81,16 @@ static int check_caps(struct passage *passage)
 	return proxy->n_open >= proxy->policy.caps.connections ? deny(passage, PASSAGE_FULL, "cap: connections") : 0;
 }
 
+static const struct {
+	enum err_code code;
+	enum passage_fault fault;
+	const char *reason;
+} FAILURES[] = {
+	{ERR_NOT_FOUND, PASSAGE_NO_NAME, "its name has no address"},
+	{ERR_TIMEOUT, PASSAGE_LATE, "it does not answer in time"},
+	{ERR_GONE, PASSAGE_NO_ANSWER, "it does not take connections"},
+};
+
 /* What came of dialing, for the stage and for whoever asked: who asked is not told addresses. */
 static int say_what_failed(struct passage *passage, const char *rule, const struct dialed *dialed, const struct err *e)
 {
@@ -88,9 +101,10 @@ static int say_what_failed(struct passage *passage, const char *rule, const stru
 	if (e->code == ERR_FORBIDDEN)
 		return deny(passage, PASSAGE_REFUSED, e->msg);
 	tell(passage, "allow", rule, e->msg, NULL);
-	if (e->code == ERR_NOT_FOUND)
-		return fail(passage, PASSAGE_NO_NAME, "its name has no address");
-	return fail(passage, e->code == ERR_TIMEOUT ? PASSAGE_LATE : PASSAGE_NO_ANSWER, e->code == ERR_TIMEOUT ? "it does not answer in time" : "it does not take connections");
+	for (size_t i = 0; i < ARRAY_LEN(FAILURES); i++)
+		if (FAILURES[i].code == e->code)
+			return fail(passage, FAILURES[i].fault, FAILURES[i].reason);
+	return fail(passage, PASSAGE_NO_NAME, "its name cannot be looked up");
 }
 
 /* While it was dialed the policy may have become another one. */

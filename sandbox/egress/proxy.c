@@ -16,31 +16,58 @@
 #include "session/base/util.h"
 
 #define REPORT_MS 1000
+#define AGAIN_MS 1000
 #define SHARED_FOLDER "/run" /* the jail sees it as /run/egress, read-only */
 #define TRUSTED "/certs/ca-certificates.crt"
 
 /* --- guests --- */
+
+static bool has_room(const struct proxy *proxy)
+{
+	return proxy->n_guests < proxy->policy.caps.connections + LIMIT_EGRESS_GUESTS;
+}
+
+static void on_again(void *arg)
+{
+	struct proxy *proxy = arg;
+
+	proxy->again = NULL;
+	proxy_make_room(proxy);
+}
+
+/* Those that come wait in the kernel. */
+static void stop_listening(struct proxy *proxy)
+{
+	loop_remove(proxy->listening);
+	proxy->listening = NULL;
+}
 
 static void on_guest(void *arg, uint32_t events)
 {
 	struct proxy *proxy = arg;
 
 	(void)events;
-	while (proxy->n_guests < proxy->policy.caps.connections + LIMIT_EGRESS_GUESTS) {
+	while (has_room(proxy)) {
 		int fd = accept4(proxy->listen, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 
-		if (fd < 0)
+		if (fd >= 0) {
+			guest_start(proxy, fd);
+		} else if (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED) {
 			return;
-		guest_start(proxy, fd);
+		} else {
+			log_warn("a connection of the session cannot be accepted: %s", strerror(errno));
+			stop_listening(proxy);
+			if (!proxy->again)
+				proxy->again = loop_at(proxy->loop, util_now_ms() + AGAIN_MS, on_again, proxy);
+			return;
+		}
 	}
-	/* Those that wait in the kernel wait for one of these to end. */
-	loop_remove(proxy->listening);
-	proxy->listening = NULL;
+	stop_listening(proxy);
 }
 
 void proxy_make_room(struct proxy *proxy)
 {
-	if (!proxy->listening && proxy->n_guests < proxy->policy.caps.connections + LIMIT_EGRESS_GUESTS)
+	if (!proxy->listening && !proxy->again && has_room(proxy))
 		proxy->listening = loop_add(proxy->loop, proxy->listen, EPOLLIN, on_guest, proxy);
 }
 

@@ -32,6 +32,7 @@ struct proxy {
 	size_t n_guests;
 	int listen;
 	struct loop_source *listening; /* NULL while there are too many */
+	struct loop_timer *again;      /* of accepting, when the machine has no room */
 	struct loop_timer *report;     /* of the usage, when it has changed */
 	int64_t reported_ms;
 };

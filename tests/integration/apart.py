@@ -237,7 +237,7 @@ class Proxy:
         stage.setblocking(False)
         self.warden, warden = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.go, go = os.pipe()[::-1]
-        self.said, self.buffer, self.lock = [], b"", threading.Lock()
+        self.said, self.buffer, self.reads = [], b"", True
         self.process = self.start(outside, go, warden, certificates)
         os.close(go)
         warden.close()
@@ -294,6 +294,7 @@ class Proxy:
     def listen(self):
         with contextlib.suppress(OSError):
             while data := self.stage.recv(65536):
+                until(lambda: self.reads, every_s=0.01)
                 self.buffer += data
                 while len(self.buffer) >= FRAME.size:
                     length, kind, _ = FRAME.unpack_from(self.buffer)

@@ -593,6 +593,36 @@ def test_the_stage_is_told(proxy):
     until(lambda: usage(proxy)["connections"] == 0 and usage(proxy)["up"] >= 1000, within_s=5)
 
 
+def test_what_cannot_be_told_waits(world, tmp_path):
+    """While the stage does not read, nothing is let through that it could not be told, and nothing is kept for it without end."""
+    made = Proxy(world, tmp_path)
+    try:
+        made.policy(allow=["ok.test:7"])
+        made.reads = False
+        # Whoever asks is answered until the link is full, also who asks nonsense.
+        asked = [b"CONNECT evil.test:7 HTTP/1.0\r\n\r\n", b"nonsense\r\n\r\n"]
+        waiting, kinds, answered = [], set(), 0
+        while len(waiting) < 10 and answered < 20_000:
+            kind = (answered + len(waiting)) % 2
+            asks = made.connect(asked[kind])
+            if select.select([asks], [], [], 0.1)[0]:
+                answered += 1
+                asks.close()
+            else:
+                waiting.append(asks)
+                kinds.add(kind)
+        assert 500 < answered < 20_000 and kinds == {0, 1}, (answered, kinds)
+        made.reads = True
+        assert all(read_head(asks)[0] for asks in waiting)
+        # The last are told, too, and none is lost.
+        until(lambda: len(made.decisions()) == answered + len(waiting))
+        for asks in waiting:
+            asks.close()
+    finally:
+        made.reads = True
+        made.close()
+
+
 def test_what_the_stage_may_not_say(world, tmp_path):
     """The form is not kept: the process ends, and nothing is let through."""
     for n, (kind, text) in enumerate([(POLICY, b'{"mode":"all"}'), (POLICY, b"{"), (VERDICT, b'{"id":0,"allow":true}'), (ASK, b"{}"), (DECISION, b"{}")]):
