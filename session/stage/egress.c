@@ -232,9 +232,9 @@ static int set_policy(struct stage *stage, const json_t *wanted, bool cut, int64
 	struct err why;
 
 	json_decref(egress->policy);
-	egress->policy = json_pack("{s:s,s:o,s:o,s:b}", "mode", form_string(wanted, "mode", "none"), "allow",
+	egress->policy = json_pack("{s:s,s:o,s:o,s:b,s:O?}", "mode", form_string(wanted, "mode", "none"), "allow",
 	                           allow ? json_deep_copy(allow) : json_array(), "caps", caps ? json_deep_copy(caps) : json_object(), "ask",
-	                           egress_asks(stage));
+	                           egress_asks(stage), "inject", stage->secrets.injections);
 	tell_policy(stage, cut);
 	while (!egress->ready)
 		if (co_wait_event(&egress->changed, deadline_ms, &why) < 0)

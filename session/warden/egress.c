@@ -89,6 +89,8 @@ static int send_secrets(const struct egress *egress, struct err *e)
 	for (size_t i = 0; i < LIMIT_SECRETS && session->spec.secrets[i][0]; i++) {
 		auto_fd fd = -1;
 
+		if (!(session->spec.injected >> i & 1))
+			continue;
 		if (secrets_copy(&session->warden->state, session->spec.secrets[i], &fd, e) < 0 ||
 		    send_label(egress, EGRESS_SECRET, session->spec.secrets[i], fd, e) < 0)
 			return -1;
