@@ -26,7 +26,7 @@ static void set(json_t *object, const char *name, json_t *value)
 		DIE("no memory for %s", name);
 }
 
-/* Which layers and limits are in force, and which the host could not give. */
+/* Which layers and limits are in force, which the host could not give, and what is weaker than it could be. */
 static json_t *isolation_report(uint32_t bits)
 {
 	static const struct {
@@ -37,11 +37,13 @@ static json_t *isolation_report(uint32_t bits)
 		{ISOLATION_SWAP_OFF, "swap_off"}, {ISOLATION_FREEZE, "freeze"}, {ISOLATION_SECCOMP, "seccomp"},
 		{ISOLATION_HANDOVER, "handover"},
 	};
-	json_t *in_force = json_array(), *missing = json_array();
+	json_t *in_force = json_array(), *missing = json_array(), *weaker = json_array();
 
 	for (size_t i = 0; i < ARRAY_LEN(layers); i++)
 		(void)json_array_append_new(bits & layers[i].bit ? in_force : missing, json_string(layers[i].name));
-	return json_pack("{s:s, s:o, s:o}", "tier", "jail", "in_force", in_force, "missing", missing);
+	if (bits & ISOLATION_ROOTLESS)
+		(void)json_array_append_new(weaker, json_string("server_user"));
+	return json_pack("{s:s, s:o, s:o, s:o}", "tier", "jail", "in_force", in_force, "missing", missing, "weaker", weaker);
 }
 
 static json_t *links(const struct session *session)

@@ -9,7 +9,7 @@
 	"\"max_height\":800,\"layout\":\"us\",\"gl\":false},\"space\":{\"width\":1280,\"height\":800},\"lease\":{\"holder\":\"agent\"," \
 	"\"viewer\":null,\"epoch\":1,\"since\":\"2026-11-30T12:00:00Z\",\"reason\":null,\"kind\":null,\"expires_at\":null},\"apps\":[{\"app\":\"firefox\",\"pid\":41,\"window\":4194311}],\"at\":{\"frame\":11,\"epoch\":1,\"episode\":1}" \
 	",\"held\":{\"keys\":[],\"buttons\":[]},\"focus\":{\"known\":true,\"role\":\"entry\",\"password\":false,\"editable\":true,\"terminal\":false,\"app\":\"firefox\"},\"owner\":\"operator\",\"labels\":{\"job\":\"7\"},\"isolation_report\":{\"tier\":\"jail\"," \
-	"\"in_force\":[\"memory\",\"pids\",\"cpu\",\"disk\",\"swap_off\",\"freeze\",\"seccomp\",\"handover\"],\"missing\":[]},\"not_in_force\":[" \
+	"\"in_force\":[\"memory\",\"pids\",\"cpu\",\"disk\",\"swap_off\",\"freeze\",\"seccomp\",\"handover\"],\"missing\":[],\"weaker\":[]},\"not_in_force\":[" \
 	"],\"links\":{\"self\":\"/v1/sessions/s4v6kq2mzx7hw3pd\",\"act\":\"/v1/sessions/s4v6kq2mzx7hw3pd/act\"}" \
 	",\"created_at\":\"2026-11-30T12:00:00Z\",\"expires_at\":\"2026-11-30T13:00:00Z\",\"idle_s\":900"
 #define EXAMPLE_TOKENS ",\"tokens\":{\"agent\":\"gba_1c9e…\",\"viewer\":\"gbv_77ab…\",\"controller\":\"gbc_03d2…\"}"

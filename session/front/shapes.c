@@ -128,6 +128,7 @@ static const struct member isolation_members[] = {
 	{"tier", "=jail vm external", "the wall around it"},
 	{"in_force", "string[]", "layers and limits that are there"},
 	{"missing", "string[]", "those that this host cannot give"},
+	{"weaker", "string[]", "what could be stronger: server_user, a server that an ordinary user started can be reached by that user's other programs"},
 };
 static const struct member usage_members[] = {
 	{"memory_bytes?", "count", "bytes"},

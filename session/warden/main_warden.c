@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* gloveboxd, the warden: the one process that is root. It starts the front and builds sessions; it reads no JSON and no HTTP. */
+/* gloveboxd, the warden: the one process that is root, or root of a user namespace of its own. It starts the front and builds sessions; it reads no JSON and no HTTP. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -25,6 +25,7 @@
 #include "session/warden/settle.h"
 #include "session/warden/token.h"
 #include "session/warden/usage.h"
+#include "session/warden/user.h"
 #include "session/warden/warden.h"
 
 #define EXIT_USAGE 2
@@ -82,12 +83,14 @@ static int make_hello(struct warden *warden, uint32_t request_ms, struct err *e)
 	struct warden_hello *hello = &warden->hello;
 	char token[TOKEN_SIZE];
 	struct err given = {0};
+	int gives;
 
 	*hello = (struct warden_hello){.op = WARDEN_HELLO, .max_sessions = warden->ceilings.sessions, .request_ms = request_ms};
 	if (token_load(warden->state.fd, token, e) < 0 || token_hash(token, hello->operator_token_sha256, e) < 0)
 		return -1;
-	if (token_give_to_sudo_user(token, &given) < 0)
-		log_err(LOG_WARN, &given, "the command line of the user behind sudo gets no token");
+	gives = warden->user.ordinary ? token_give_to_caller(token, &given) : token_give_to_sudo_user(token, &given);
+	if (gives < 0)
+		log_err(LOG_WARN, &given, "the command line of the user who started this gets no token");
 	explicit_bzero(token, sizeof(token));
 	token_make_code(console_code);
 	return token_hash(console_code, hello->code_sha256, e);
@@ -288,17 +291,14 @@ int main(int argc, char **argv)
 		fputs(options.wish == OPTIONS_VERSION ? "gloveboxd " GLOVEBOX_VERSION "\n" : options_help, stdout);
 		return EXIT_SUCCESS;
 	}
-	if (geteuid() != 0 && options.wish == OPTIONS_RUN) {
-		fprintf(stderr, "gloveboxd: this version must be started as root: sudo %s\n", argv[0]);
-		return EXIT_FAILURE;
-	}
 	keep_log_env(&warden);
 	if (log_env_fault())
 		log_warn("%s", log_env_fault());
 	(void)umask(077);
 	(void)signal(SIGPIPE, SIG_IGN);
 	raise_file_limit();
-	if (set_up(&warden, &options, &e) < 0 || (options.wish == OPTIONS_RUN && run(&warden, &e) < 0)) {
+	if ((options.wish == OPTIONS_RUN && user_enter(&warden.user, &options, argv, &e) < 0) || set_up(&warden, &options, &e) < 0 ||
+	     (options.wish == OPTIONS_RUN && run(&warden, &e) < 0)) {
 		/* The text for people; what the system said only where it adds something. */
 		fprintf(stderr, "gloveboxd: %s%s%s\n", e.msg, e.sys_errno ? ": " : "", e.sys_errno ? strerror(e.sys_errno) : "");
 		exit_status = EXIT_FAILURE;

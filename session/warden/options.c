@@ -4,8 +4,10 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "session/base/util.h"
+#include "session/warden/user.h"
 
 #define REQUEST_MIN_MS 100
 #define REQUEST_MAX_MS 3600000
@@ -20,7 +22,7 @@ const char options_help[] =
 	"  --insecure-plain-http  serve addresses that others can reach without TLS: tokens and screens can be read on the way\n"
 	"  --request-timeout-ms N  time for a request to arrive and for the next one to begin; a reply has half of it, and more by its\n"
 	"                      size (30000)\n"
-	"  --state DIR         the server's own folder (/var/lib/glovebox)\n"
+	"  --state DIR         the server's own folder (/var/lib/glovebox; ~/.local/share/glovebox of an ordinary user)\n"
 	"  --images DIR        the images (STATE/images)\n"
 	"  --config FILE       keys with their quotas, names of hosts, defaults: JSON, see README.md\n"
 	"  --webhooks FILE     receivers of webhooks and the keys that sign them: JSON, see README.md\n"
@@ -51,6 +53,7 @@ static const struct option_row {
 	{"--webhooks", KIND_VALUE, offsetof(struct options, webhooks), OPTIONS_RUN, 0},
 	{"--check-config", KIND_WISH, 0, OPTIONS_CHECK_CONFIG, 0},
 	{"--ceilings", KIND_VALUE, offsetof(struct options, ceilings), OPTIONS_RUN, 0},
+	{"--entered", KIND_VALUE, offsetof(struct options, entered), OPTIONS_RUN, 0},
 	{"--probe", KIND_WISH, 0, OPTIONS_PROBE, 0},
 	{"--version", KIND_WISH, 0, OPTIONS_VERSION, 0},
 	{"--help", KIND_WISH, 0, OPTIONS_HELP, 0},
@@ -135,6 +138,6 @@ int options_parse(struct options *options, int argc, char **argv, struct err *e)
 	if (options->listen.n == 0)
 		options->listen.items[options->listen.n++] = "127.0.0.1:7070";
 	if (!options->state)
-		options->state = "/var/lib/glovebox";
+		options->state = geteuid() == 0 && !options->entered ? "/var/lib/glovebox" : user_state_folder();
 	return 0;
 }

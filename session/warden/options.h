@@ -22,6 +22,7 @@ struct options_list {
 struct options {
 	struct options_list listen, hosts;
 	const char *state, *images, *config, *webhooks, *ceilings;
+	const char *entered;             /* --entered UID: by the server to itself, see user.h */
 	const char *tls_cert, *tls_key;  /* both or none */
 	bool insecure;                   /* --insecure-plain-http */
 	const char *request_timeout;

@@ -47,10 +47,10 @@ static const char *const LEAVES[INIT_N_GROUPS] = {
 
 /* A root that is taken as an image, and the folders that it lies in, must be root's alone to write: else their owner would choose what
  * runs in jails. */
-static int check_image(const char *images, const char *folder, struct err *e)
+static int check_image(const struct warden *warden, const char *folder, struct err *e)
 {
 	struct open_how how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC, .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS};
-	auto_fd dir = open(images, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	auto_fd dir = open(warden->images, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	char root[256];
 	const char *const places[] = {".", folder, root};
 
@@ -61,7 +61,7 @@ static int check_image(const char *images, const char *folder, struct err *e)
 
 		if (place < 0 || fstat(place, &st) < 0)
 			return err_set(e, ERR_NO_IMAGE, NULL, "image %s is not there", folder);
-		if (st.st_uid != 0 || (st.st_mode & 022))
+		if ((st.st_uid != 0 && st.st_uid != warden->user.host_root) || (st.st_mode & 022))
 			return err_set(e, ERR_NO_IMAGE, NULL, "image %s can be written by others than root", folder);
 	}
 	return 0;
@@ -73,7 +73,7 @@ static int session_image(const struct session *session, char *path, size_t size,
 
 	(void)snprintf(folder, sizeof(folder), "%s-%.*s", session->spec.image, HASH_IN_NAME, session->spec.image_hash);
 	(void)snprintf(path, size, "%s/%s/root", session->warden->images, folder);
-	return check_image(session->warden->images, folder, e);
+	return check_image(session->warden, folder, e);
 }
 
 /* The newest root of displays. */
@@ -101,7 +101,7 @@ static int display_image(const struct session *session, char *path, size_t size,
 	if (!newest[0])
 		return err_set(e, ERR_NO_IMAGE, NULL, "the image display is not there: glovebox image build display");
 	(void)snprintf(path, size, "%s/%s/root", images, newest);
-	return check_image(images, newest, e);
+	return check_image(session->warden, newest, e);
 }
 
 /* Starts a part in its group of the session. The plan's name, seat and the like are filled in here. */

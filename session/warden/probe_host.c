@@ -14,6 +14,7 @@
 #include "session/warden/prepare.h"
 #include "session/warden/probe.h"
 #include "session/warden/settle.h"
+#include "session/warden/user.h"
 
 #define MIB (1024 * 1024ULL)
 #define JAIL_FILES 8192
@@ -50,6 +51,12 @@ static bool look_programs(struct probe_host *host, unsigned long arg, char *valu
 			err_list(missing, sizeof(missing), ", no ", STATE_TOOL_FILES[i]);
 	(void)snprintf(value, size, "%d, beside this one%s%s", N_PROGRAMS + n, missing[0] ? "; no " : "", missing);
 	return n == N_STATE_TOOLS;
+}
+
+static bool look_subids(struct probe_host *host, unsigned long arg, char *value, size_t size)
+{
+	(void)arg;
+	return user_look(host->options, value, size);
 }
 
 static bool look_rights(struct probe_host *host, unsigned long arg, char *value, size_t size)
@@ -193,6 +200,8 @@ const struct probe probe_host_rows[] = {
 	 "what is named fails", "start it with all capabilities of root"},
 	{"open files", "8,192 for a jail", look_rlimit, RLIMIT_NOFILE, false, false, PROBE_MISSING,
 	 NOTHING_RUNS, "ulimit -Hn 65536, LimitNOFILE in a unit"},
+	{"subordinate ids", "uids of the sessions, where an ordinary user starts the server", look_subids, 0, false, false, PROBE_MISSING,
+	 "this user cannot start the server", "as root: usermod --add-subuids FIRST-LAST --add-subgids FIRST-LAST USER; apt install uidmap"},
 	{"core limit", "jails are given 1, which keeps handlers from being run", look_rlimit, RLIMIT_CORE, false, false, PROBE_MISSING,
 	 NOTHING_RUNS,
 	 "ulimit -Hc unlimited, LimitCORE=infinity in a unit"},

@@ -120,6 +120,7 @@ enum warden_isolation {
 	ISOLATION_FREEZE = 1 << 5,  /* cgroup v2 freeze and kill */
 	ISOLATION_SECCOMP = 1 << 6,
 	ISOLATION_HANDOVER = 1 << 7, /* Landlock keeps trusted programs from the others */
+	ISOLATION_ROOTLESS = 1 << 8, /* a weakness: the server belongs to an ordinary user, and so to that user's other programs */
 };
 
 /* What the processes of a session, stage and display included, have now, and the processor time that they have used. */

@@ -338,7 +338,7 @@ static int start(struct session *session, struct err *e)
 	session->has_groups = true;
 	if (cgroup_make_session(warden->cgroups, session->id, &limits, &session->isolation, e) < 0)
 		return -1;
-	session->isolation |= ISOLATION_DISK | ISOLATION_SECCOMP;
+	session->isolation |= ISOLATION_DISK | ISOLATION_SECCOMP | (warden->user.ordinary ? ISOLATION_ROOTLESS : 0);
 	if (confine_landlock_abi() >= INIT_LANDLOCK_ABI)
 		session->isolation |= ISOLATION_HANDOVER;
 	if (egress_create(session, e) < 0 || parts_start_display(session, &PART_OPS, e) < 0 || parts_start_apps(session, &PART_OPS, e) < 0)

@@ -69,17 +69,13 @@ int token_load(int state, char token[TOKEN_SIZE], struct err *e)
 	return 0;
 }
 
-/* In a process that is the user for good. Links in the user's own home lead where the user may write anyway. */
-static int write_as_user(const struct passwd *user, const char *token)
+/* In a process that is the user. Links in the user's own home lead where the user may write anyway. 0, or an errno value. */
+static int write_at_home(const char *path, const char *token)
 {
-	auto_fd home = -1;
+	auto_fd home = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	auto_fd config = -1;
 	auto_fd dir = -1;
 
-	if (initgroups(user->pw_name, user->pw_gid) < 0 || setresgid(user->pw_gid, user->pw_gid, user->pw_gid) < 0 ||
-	    setresuid(user->pw_uid, user->pw_uid, user->pw_uid) < 0)
-		return errno;
-	home = open(user->pw_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (home < 0 || (mkdirat(home, ".config", 0700) < 0 && errno != EEXIST))
 		return errno;
 	config = openat(home, ".config", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -87,6 +83,22 @@ static int write_as_user(const struct passwd *user, const char *token)
 		return errno;
 	dir = openat(config, "glovebox", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	return dir < 0 || write_token(dir, "token", token) < 0 ? errno : 0;
+}
+
+static int write_as_user(const struct passwd *user, const char *token)
+{
+	if (initgroups(user->pw_name, user->pw_gid) < 0 || setresgid(user->pw_gid, user->pw_gid, user->pw_gid) < 0 ||
+	    setresuid(user->pw_uid, user->pw_uid, user->pw_uid) < 0)
+		return errno;
+	return write_at_home(user->pw_dir, token);
+}
+
+int token_give_to_caller(const char *token, struct err *e)
+{
+	const char *home = getenv("HOME");
+
+	errno = home ? write_at_home(home, token) : ENOENT;
+	return errno ? err_sys(e, "writing the token to %s/.config/glovebox/token", home ? home : "~") : 0;
 }
 
 int token_give_to_sudo_user(const char *token, struct err *e)

@@ -19,6 +19,9 @@ int token_load(int state, char token[TOKEN_SIZE], struct err *e);
  */
 int token_give_to_sudo_user(const char *token, struct err *e);
 
+/* The same file in the home of the ordinary user who started the server (HOME). */
+int token_give_to_caller(const char *token, struct err *e);
+
 /* Makes a code of capital letters and digits that cannot be mistaken for one another. */
 void token_make_code(char code[TOKEN_CODE_SIZE]);
 

@@ -12,6 +12,7 @@
 #include "session/warden/proto.h"
 #include "session/warden/serve.h"
 #include "session/warden/state.h"
+#include "session/warden/user.h"
 
 struct front;
 struct hooks;
@@ -27,6 +28,7 @@ enum filter { FILTER_APP, FILTER_APP_DENY, FILTER_XVFB, FILTER_WM, N_FILTERS };
 
 struct warden {
 	struct loop *loop;
+	struct user user;
 	struct state state;
 	struct ceilings ceilings;
 	struct cgroups *cgroups;
