@@ -29,6 +29,7 @@ static const struct key {
 	{"cpu_milli", offsetof(struct ceilings, cpu_milli), 64000, LIMIT_CPU_MIN_MILLI, 1024 * 1000, NULL},
 	{"ttl_s", offsetof(struct ceilings, ttl_s), LIMIT_TTL_S, 1, LIMIT_TTL_S, NULL},
 	{"egress", offsetof(struct ceilings, egress), EGRESS_OPEN, EGRESS_NONE, EGRESS_OPEN, "none allowlist open"},
+	{"unlimited", offsetof(struct ceilings, unlimited), 0, 0, 1, NULL},
 	/* Above every uid that a system gives away, below 2^31. */
 	{"uid_base", offsetof(struct ceilings, uid_base), 1900000000, 65536, 2000000000, NULL},
 };

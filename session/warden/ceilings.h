@@ -19,6 +19,7 @@ struct ceilings {
 	uint32_t ttl_s;
 	uint32_t egress;    /* enum warden_egress: the widest way out */
 	char permit[512];   /* networks of the operator's own that may be reached all the same: "10.0.0.0/8, 192.0.2.1"; "": none */
+	uint32_t unlimited; /* 1: sessions are made also where the host cannot limit their memory, processes or processors */
 	uint32_t uid_base;  /* first uid of the server; 64 for itself and 64 for each session that there can be */
 };
 

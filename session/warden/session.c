@@ -319,6 +319,24 @@ static void on_egress_gone(struct session *session)
 
 static const struct child_ops PART_OPS = {.born = on_born, .started = on_started, .failed = on_failed, .gone = on_gone};
 
+/* A limit that the host cannot give is missed by nobody until it is too late, so the operator must have said that it may be missing. */
+static int check_limits(const struct session *session, struct err *e)
+{
+	static const struct {
+		uint32_t bit;
+		const char *name;
+	} limits[] = {{ISOLATION_MEMORY, "memory"}, {ISOLATION_PIDS, "pids"}, {ISOLATION_CPU, "cpu"}};
+	char missing[40] = "";
+
+	for (size_t i = 0; i < ARRAY_LEN(limits); i++)
+		if (!(session->isolation & limits[i].bit))
+			err_list(missing, sizeof(missing), ", ", limits[i].name);
+	if (!missing[0] || session->warden->ceilings.unlimited)
+		return 0;
+	return err_set(e, ERR_UNSUPPORTED, NULL, "this host cannot limit %s of a session (glovebox doctor says why); the operator accepts that by "
+	               "unlimited = 1 in the file of --ceilings", missing);
+}
+
 static int start(struct session *session, struct err *e)
 {
 	struct warden *warden = session->warden;
@@ -336,7 +354,7 @@ static int start(struct session *session, struct err *e)
 	if (state_make_x11(&warden->state, session->id, e) < 0)
 		return -1;
 	session->has_groups = true;
-	if (cgroup_make_session(warden->cgroups, session->id, &limits, &session->isolation, e) < 0)
+	if (cgroup_make_session(warden->cgroups, session->id, &limits, &session->isolation, e) < 0 || check_limits(session, e) < 0)
 		return -1;
 	session->isolation |= ISOLATION_DISK | ISOLATION_SECCOMP | (warden->user.ordinary ? ISOLATION_ROOTLESS : 0);
 	if (confine_landlock_abi() >= INIT_LANDLOCK_ABI)

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <limits.h>
 #include <poll.h>
 #include <pwd.h>
 #include <sched.h>
@@ -138,16 +139,21 @@ static int live_with_parent(int life, struct err *e)
 /* Goes on as the server: the same command line, with what cannot be found out in there. */
 static int execute_again(char **argv, const struct user *user, struct err *e)
 {
+	char self[PATH_MAX];
+	ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
 	size_t n = 0;
 	auto_free char *entered = util_printf("--entered=%u", user->host_root);
 	auto_free char **words = NULL;
 
+	if (len < 0)
+		return err_sys(e, "/proc/self/exe");
+	self[len] = '\0';
 	while (argv[n])
 		n++;
 	words = util_zalloc((n + 2) * sizeof(*words));
 	memcpy(words, argv, n * sizeof(*words));
 	words[n] = entered;
-	(void)execv("/proc/self/exe", words);
+	(void)execv(self, words);
 	return err_sys(e, "executing the server in its namespaces");
 }
 

@@ -65,10 +65,12 @@ def mounts(folder):
 class Server:
     """A gloveboxd of our own. `stop` fails when it leaves anything behind."""
 
-    def __init__(self, state, *options, programs=BUILD, env=None):
+    def __init__(self, state, *options, programs=BUILD, images=IMAGES, through=(), env=None):
         self.state = pathlib.Path(state)
         self.options = options
         self.programs = programs
+        self.images = images
+        self.through = through  # a command that executes the server
         self.env = env
         self.process = None
 
@@ -77,7 +79,7 @@ class Server:
         self.children = children()
         self.log = open(self.state.with_suffix(".log"), "ab+")
         self.process = subprocess.Popen(
-            [self.programs / "gloveboxd", "--listen", "127.0.0.1:0", "--state", self.state, "--images", IMAGES, *self.options],
+            [*self.through, self.programs / "gloveboxd", "--listen", "127.0.0.1:0", "--state", self.state, "--images", self.images, *self.options],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.log, env=self.env)
         self.urls = self.wait_ready()
         self.url = self.urls[0]

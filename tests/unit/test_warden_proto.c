@@ -327,7 +327,7 @@ static void test_ceilings_name_what_there_is(void **state)
 
 	(void)state;
 	assert_int_equal(ceilings_parse(&ceilings, "pids = 99\nmemory = 5", &e), -1);
-	assert_string_equal(e.msg, "line 2: no ceiling is called memory; there are: sessions memory_mb pids disk_mb cpu_milli ttl_s egress uid_base egress_permit");
+	assert_string_equal(e.msg, "line 2: no ceiling is called memory; there are: sessions memory_mb pids disk_mb cpu_milli ttl_s egress unlimited uid_base egress_permit");
 }
 
 static void test_uids_of_others(void **state)
