@@ -115,6 +115,7 @@
 #define LIMIT_DOOR_MS 5000                    /* from its connection to the name */
 #define LIMIT_RELAYED 256                     /* connections of the app jail to its way out at once */
 #define LIMIT_PARKED 32                      /* connections that wait for one answer of a person */
+#define LIMIT_EGRESS_LIST_BYTES (768 * 1024)  /* an allow list as JSON: with all else it is less than LIMIT_EGRESS_POLICY_BYTES */
 #define LIMIT_EGRESS_BYTES (1LL << 50)        /* the highest cap of bytes that a spec can have */
 #define LIMIT_STDERR_TAIL_BYTES 1000          /* what is shown of the output of an app that failed */
 #define LIMIT_TITLE_BYTES 1024                /* one window title or class */

@@ -257,9 +257,12 @@ static void check_env(json_t *env, struct faults *faults)
 static void check_egress(const json_t *egress, const char *path, struct faults *faults)
 {
 	const json_t *allow = json_object_get(egress, "allow");
+	auto_free char *text = json_dumps(allow, JSON_COMPACT | JSON_ENCODE_ANY);
 	char place[40];
 
 	(void)snprintf(place, sizeof(place), "%s/allow", path);
+	if (text && strlen(text) > LIMIT_EGRESS_LIST_BYTES)
+		(void)err_set(faults_next(faults), ERR_BAD_FIELD, place, "the list has %zu bytes; at most %d are allowed", strlen(text), LIMIT_EGRESS_LIST_BYTES);
 	if (egress_rules_check(allow, place, faults) == 0 && json_array_size(allow) > 0 && strcmp(form_string(egress, "mode", "none"), "none") == 0)
 		(void)err_set(faults_next(faults), ERR_BAD_FIELD, place, "there is a list, but the mode is none, which lets nothing through: say mode allowlist");
 }

@@ -21,7 +21,7 @@ static void add_file(struct outward *outward, const char *path, const char *targ
 
 void outward_init(struct outward *outward, const char *place, const int *net, const char *run)
 {
-	outward->jail = (struct daemon_jail){.place = place, .binds = outward->binds, .has_tmp = true, .net = net};
+	outward->jail = (struct daemon_jail){.place = place, .binds = outward->binds, .has_tmp = true, .net = *net >= 0 ? net : NULL};
 	add(outward, (struct daemon_bind){.source = CERTIFICATES, .target = "certs"});
 	add(outward, (struct daemon_bind){.source = "/dev/urandom", .target = "dev/urandom", .is_file = true, .is_device = true});
 	if (run)

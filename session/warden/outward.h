@@ -21,7 +21,7 @@ struct outward {
 	struct daemon_jail jail;
 };
 
-/* `place` as in struct daemon_jail; `net`, a descriptor among the plan's tools, is the network namespace; `run` is a folder that it may write to as /run,
+/* `place` as in struct daemon_jail; `net`, a descriptor among the plan's tools, is the network namespace, -1: the caller's own; `run` is a folder that it may write to as /run,
  * or NULL. All borrowed. */
 void outward_init(struct outward *outward, const char *place, const int *net, const char *run);
 

@@ -173,6 +173,19 @@ def test_an_empty_list_lets_nothing_through(outside, site):
         session.end()
 
 
+def test_a_long_list(outside, site):
+    """E01: 10,000 entries, of which the last is the one."""
+    many = [f"h{i}.many.test" for i in range(9999)]
+    session = outside.api.new(image="toolkits", egress={"mode": "allowlist", "allow": [*many, f"ok.test:{site.port}"]})
+    assert session.exec(*CURL, site.url())["stdout"].endswith("200")
+    assert session.exec(*CURL, site.url(host="evil.test"))["stdout"].endswith("403")
+    session.end()
+    for allow in ([*many, "a.test", "b.test"], [f"{'a' * 60}.{'b' * 60}.h{i}.test" for i in range(6000)]):
+        with pytest.raises(Refused) as refused:
+            outside.api.new(image="minimal", egress={"mode": "allowlist", "allow": allow})
+        assert refused.value.pointer == "/egress/allow"
+
+
 def test_none_is_no_process_at_all(outside, site):
     session = outside.api.new(image="toolkits")
     running = jail.processes(session.id).values()
@@ -228,6 +241,8 @@ def test_a_large_body_and_a_half_close(session, site, folder):
                    f"s.sendall(b'GET {site.url()} HTTP/1.1\\r\\nHost: ok.test:{site.port}\\r\\nConnection: close\\r\\n\\r\\n'); s.shutdown(1); "
                    "print(b''.join(iter(lambda: s.recv(999), b'')).decode())")
     assert "from outside" in session.run("python3", "-c", ended_early)
+    session.run("python3", "-c", "import socket; held = [socket.create_connection(('127.0.0.1', 3128)) for _ in range(300)]")
+    until(lambda: session.exec(*CURL, site.url())["stdout"].endswith("200"))
 
 
 @pytest.fixture(scope="module")
@@ -260,13 +275,17 @@ def test_an_operators_ceiling(prepared, tmp_path):
     server.stop()
 
 
-def test_the_command_line(outside, site):
+def test_the_command_line(outside, site, tmp_path):
     cli = Cli(outside)
     made = cli.json("new", "--image", "toolkits", "--allow", f"ok.test:{site.port}", "--allow", "*.other.test")
     shown = cli.json("show", made["id"])
     assert shown["egress"]["mode"] == "allowlist"
     assert cli.run("exec", made["id"], "--", *CURL, site.url()).stdout.endswith(b"200")
     cli.run("rm", made["id"])
+    folder = outside.state / "journals" / made["id"]
+    assert b"egress" in (folder / "journal.jsonl").read_bytes()
+    cli.run("export", str(folder), "--output", str(tmp_path / "journal.zip"))
+    cli.run("replay", str(folder))
 
 
 @pytest.fixture(scope="module")
