@@ -13,6 +13,7 @@
 
 #include "sandbox/jail/buses.h"
 #include "sandbox/jail/mounts.h"
+#include "session/base/layer.h"
 #include "session/base/util.h"
 
 #define SAFE (MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV)
@@ -173,7 +174,7 @@ static int add_proc_and_sys(int store, int root, struct err *e)
 	if (mounts_make_dir(root, "proc", 0555, 0, e) < 0 || mounts_new("proc", "proc", NULL, MOUNTS_DATA, &proc, e) < 0 ||
 	    mounts_attach(proc, root, "proc", e) < 0)
 		return -1;
-	for (size_t i = 0; i < ARRAY_LEN(MASKS); i++)
+	for (size_t i = 0; i < ARRAY_LEN(MASKS) && !layer_is_off("masks"); i++)
 		if (apply_mask(&MASKS[i], store, proc, e) < 0)
 			return -1;
 	if (mounts_make_dir(root, "sys", 0555, 0, e) < 0)

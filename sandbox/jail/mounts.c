@@ -11,7 +11,16 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "session/base/layer.h"
 #include "session/base/util.h"
+
+/* All of it, but in a build that can switch layers off. */
+static uint64_t in_force(uint64_t attrs)
+{
+	if (layer_is_off("mount flags"))
+		attrs &= ~(uint64_t)(MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
+	return layer_is_off("read-only") ? attrs & ~(uint64_t)MOUNT_ATTR_RDONLY : attrs;
+}
 
 int mounts_make_private(struct err *e)
 {
@@ -43,7 +52,7 @@ int mounts_new(const char *type, const char *source, const char *const *options,
 			return err_sys(e, "%s: option %s", type, *options);
 	if (fsconfig(context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
 		return err_sys(e, "making a %s", type);
-	fd = fsmount(context, FSMOUNT_CLOEXEC, (unsigned)attrs);
+	fd = fsmount(context, FSMOUNT_CLOEXEC, (unsigned)in_force(attrs));
 	if (fd < 0)
 		return err_sys(e, "mounting a %s", type);
 	*mount = fd;
@@ -52,7 +61,7 @@ int mounts_new(const char *type, const char *source, const char *const *options,
 
 int mounts_restrict(int mount, uint64_t attrs, struct err *e)
 {
-	struct mount_attr change = {.attr_set = attrs};
+	struct mount_attr change = {.attr_set = in_force(attrs)};
 
 	if (mount_setattr(mount, "", AT_EMPTY_PATH, &change, sizeof(change)) < 0)
 		return err_sys(e, "restricting a mount");
@@ -62,7 +71,7 @@ int mounts_restrict(int mount, uint64_t attrs, struct err *e)
 int mounts_clone(int dir, const char *path, unsigned recursive, uint64_t attrs, int *mount, struct err *e)
 {
 	auto_fd fd = open_tree(dir, path, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_SYMLINK_NOFOLLOW | recursive);
-	struct mount_attr change = {.attr_set = attrs};
+	struct mount_attr change = {.attr_set = in_force(attrs)};
 	struct stat st;
 
 	if (fd < 0 || fstat(fd, &st) < 0)

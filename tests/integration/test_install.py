@@ -102,16 +102,28 @@ def test_uninstall(installed, tmp_path, unpacked):
 
 
 def test_weakened_programs_are_not_installed(tmp_path):
-    """A program with the sanitizers' extra list of system calls is refused before anything is copied."""
-    source = tmp_path / "weak.c"
+    """A program with the sanitizers' extra list of system calls, or with layers that can be switched off, is refused before anything is copied;
+    and a tarball is not made while such a one is built."""
+    source, layers = tmp_path / "weak.c", tmp_path / "layers.c"
     source.write_text("const int sanitizer_rows[] = {1, 2, 3};\nint main(void) { return sanitizer_rows[0]; }\n")
+    layers.write_text('#define GLOVEBOX_LAYERS\n#include "session/base/layer.h"\nint main(void) { return layer_is_off("masks"); }\n')
     subprocess.run(["gcc", "-o", tmp_path / "gloveboxd", source], check=True)
     subprocess.run(["gcc", "-s", "-o", tmp_path / "stripped", source], check=True)
-    for program in ("gloveboxd", "stripped"):
+    subprocess.run(["gcc", "-O2", f"-I{TREE}", "-o", tmp_path / "layered", layers], check=True)
+    for program in ("gloveboxd", "stripped", "layered"):
+        done = subprocess.run([TREE / "session/dist", "0", tmp_path / "dist", tmp_path / program], capture_output=True, text=True)
+        assert done.returncode == 1 and "refuse_weakened" in done.stderr and not list((tmp_path / "dist").glob("*.tar.gz"))
         done = subprocess.run([TREE / "session/install", tmp_path / program], env={**os.environ, "DESTDIR": str(tmp_path / "dest")},
                               capture_output=True, text=True)
         assert done.returncode == 1 and "not installed" in done.stderr
     assert not (tmp_path / "dest").exists()
+
+
+def test_only_builds_for_it_can_switch_layers_off(prepared):
+    programs = [BUILD / name for name in ("gloveboxd", "glovebox-stage", "glovebox-init")]
+    assert subprocess.run([TREE / "session/refuse_weakened", *programs], check=False).returncode == 0
+    for program in programs:
+        assert b"GLOVEBOX_LAYER_OFF" not in program.read_bytes(), program
 
 
 def test_what_sanitizers_need_has_the_name_that_is_looked_for():

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Switching off one layer of the sandbox, to see which other one holds: in a build of MODE=layers alone, by the environment variable
+ * GLOVEBOX_LAYER_OFF of gloveboxd. In every other build there is no such thing, and the names below must not be in a program:
+ * session/refuse_weakened looks for them.
+ */
+#ifndef BASE_LAYER_H
+#define BASE_LAYER_H
+
+#ifdef GLOVEBOX_LAYERS
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LAYER_ENV "GLOVEBOX_LAYER_OFF"
+
+static inline __attribute__((noinline, used)) bool layer_is_off(const char *name)
+{
+	const char *off = getenv(LAYER_ENV);
+
+	return off && strcmp(off, name) == 0;
+}
+
+/* The variable with its value, for the environment of a child; NULL if it is not set. Never freed. */
+static inline __attribute__((noinline, used)) char *layer_env(void)
+{
+	static char text[64];
+	const char *off = getenv(LAYER_ENV);
+
+	if (!off || strlen(off) + sizeof(LAYER_ENV) >= sizeof(text))
+		return NULL;
+	strcpy(text, LAYER_ENV "=");
+	return strcat(text, off);
+}
+#else
+#define layer_is_off(name) false
+#define layer_env() NULL
+#endif
+
+#endif
