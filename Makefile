@@ -1,6 +1,6 @@
 # Glovebox. `make` builds without root; `sudo make run` and `sudo make check` set everything up first.
 # `make install` puts what was built under DESTDIR/PREFIX, `make dist` makes build/glovebox-VERSION.tar.gz.
-# MODE = release | debug | asan | ubsan | fuzz (which needs CC=clang)
+# MODE = release | debug | asan | ubsan | fuzz (which needs CC=clang) | layers (whose sandbox can be weakened: for check-layers alone)
 
 MODE   ?= release
 STATE  ?= /var/lib/glovebox
@@ -22,6 +22,7 @@ OPT_release := -O2 -g -D_FORTIFY_SOURCE=3
 OPT_debug   := -O1 -g -D_FORTIFY_SOURCE=3
 OPT_asan    := -O1 -g -fsanitize=address,undefined -fno-omit-frame-pointer -DCONFINE_SANITIZER
 OPT_ubsan   := -O1 -g -fsanitize=undefined -fno-sanitize-recover -DCONFINE_SANITIZER
+OPT_layers  := $(OPT_release) -DGLOVEBOX_LAYERS
 OPT_fuzz    := -O1 -g -fsanitize=address,undefined,fuzzer-no-link -fno-sanitize-recover -fno-omit-frame-pointer -DCONFINE_SANITIZER
 
 PKGS := jansson libseccomp libmicrohttpd libpng libdeflate libturbojpeg libwebp x11 x11-xcb xtst xcb xcb-xtest xcb-shm xcb-damage \
@@ -37,7 +38,7 @@ CFLAGS  += -std=gnu17 -D_GNU_SOURCE -DGLOVEBOX_VERSION='"$(VERSION)"' -I. $(PKG_
 LDFLAGS += -pie -Wl,-z,relro,-z,now $(filter -fsanitize%,$(OPT_$(MODE)))
 
 # A program is the folders of its sources, and what it links beside the base library.
-PROGRAMS := gloveboxd glovebox-front glovebox-stage glovebox glovebox-init glovebox-display glovebox-launch glovebox-access glovebox-egress glovebox-view glovebox-relay
+PROGRAMS := gloveboxd glovebox-front glovebox-stage glovebox glovebox-init glovebox-display glovebox-launch glovebox-access glovebox-egress glovebox-view glovebox-relay glovebox-battery
 DIRS_gloveboxd        := session/warden sandbox/jail sandbox/confine
 LIBS_gloveboxd        := libseccomp gnutls
 DIRS_glovebox-front   := session/front session/policy session/mcp session/journal sandbox/confine
@@ -61,7 +62,10 @@ DIRS_glovebox-view    := display/view sandbox/confine
 LIBS_glovebox-view    := libvncserver libseccomp zlib
 DIRS_glovebox-relay   := apps/relay sandbox/confine
 LIBS_glovebox-relay   := libseccomp
-STATIC := glovebox-relay glovebox-init glovebox-display glovebox-launch glovebox-access
+DIRS_glovebox-battery := tests/escape
+LIBS_glovebox-battery := xcb
+NO_PC_glovebox-battery := -lXau -lXdmcp
+STATIC := glovebox-relay glovebox-init glovebox-display glovebox-launch glovebox-access glovebox-battery
 LDFLAGS_STATIC = $(if $(filter -fsanitize%,$(LDFLAGS)),$(LDFLAGS),$(filter-out -pie,$(LDFLAGS)) -static-pie -Wl,--no-warnings) # sanitizers cannot be static; libdbus warns of lookups that are not made
 
 # Folder apps comes with the words that it shares with glovebox-access.
@@ -197,6 +201,11 @@ bench:
 check-host:
 	@STATE=$(STATE) tests/host/run
 
+# What other layer holds when one is off: the escape battery once for each, in a build whose layers can be switched off.
+check-layers:
+	@$(MAKE) -s MODE=layers all
+	@GLOVEBOX_BUILD=$(CURDIR)/build-layers GLOVEBOX_IMAGES=$(STATE)/images /usr/bin/python3 tests/escape/layers.py
+
 install: all
 	@B=$(B) MODE=$(MODE) DESTDIR=$(DESTDIR) PREFIX=$(PREFIX) session/install $(addprefix $(B)/,$(PROGRAMS))
 
@@ -205,11 +214,11 @@ uninstall:
 
 dist:
 	@mkdir -p $(B)
-	@session/dist $(VERSION) $(B)
+	@session/dist $(VERSION) $(B) $(addprefix build/,$(PROGRAMS))
 
 clean:
 	rm -rf build build-*
 
-.PHONY: all bench-programs fuzz unit unit-programs xtests run check demo check-host bench install uninstall dist clean
+.PHONY: all bench-programs fuzz unit unit-programs xtests run check demo check-host check-layers bench install uninstall dist clean
 .DELETE_ON_ERROR:
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
