@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "session/base/ipc.h"
+#include "session/base/layer.h"
 #include "session/base/util.h"
 
 int child_take_groups(int sock, struct child_groups *groups, struct err *e)
@@ -94,6 +95,8 @@ static int set_rights(unsigned int flags)
 
 	if ((flags & INIT_TRUSTED) && setresgid(INIT_TRUSTED_GID, INIT_TRUSTED_GID, INIT_TRUSTED_GID) < 0)
 		return -1;
+	if (layer_is_off("capabilities"))
+		return 0;
 	if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) < 0)
 		return -1;
 	return (int)syscall(SYS_capset, &head, none);

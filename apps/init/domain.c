@@ -13,10 +13,20 @@
 #include <unistd.h>
 
 #include "apps/init/proto.h"
+#include "session/base/layer.h"
 #include "session/base/util.h"
 
 /* Reading is what the home of trusted programs asks for. Renaming between folders is refused by any domain that does not name it. */
 #define PLACE_RIGHTS (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_REFER)
+
+/* The kernel's struct landlock_ruleset_attr as of SCOPES_ABI, which is younger than the headers that this is built with. */
+struct ruleset_attr {
+	uint64_t files, ports, scopes;
+};
+
+#define SCOPES_ABI 6
+#define SCOPE_ABSTRACT_SOCKETS (1U << 0)
+#define SCOPE_SIGNALS (1U << 1)
 
 /* The kernel opens it for each program. */
 #define LOADER "/lib64/ld-linux-x86-64.so.2"
@@ -54,8 +64,10 @@ static int add_entries(struct domains *domains, const char *path, const char *bu
 
 int domains_open(struct domains *out, struct err *e)
 {
-	*out = (struct domains){.n = 0};
-	if (syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION) < INIT_LANDLOCK_ABI)
+	out->n = 0;
+	out->there = false;
+	out->abi = (int)syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
+	if (out->abi < INIT_LANDLOCK_ABI || layer_is_off("landlock"))
 		return 0;
 	out->there = true;
 	if (add_entries(out, "/", "run", e) < 0 || add_entries(out, "/run", "glovebox", e) < 0)
@@ -94,15 +106,14 @@ static int allow_trusted(int ruleset, const char *program, char *const *runs)
 	return allow_path(ruleset, LOADER, LANDLOCK_ACCESS_FS_EXECUTE);
 }
 
-int domain_enter(const struct domains *domains, const char *trusted, char *const *runs)
+static int restrict_files(const struct domains *domains, const char *trusted, char *const *runs)
 {
-	const struct landlock_ruleset_attr attr = {
-		.handled_access_fs = PLACE_RIGHTS | (trusted ? LANDLOCK_ACCESS_FS_EXECUTE : 0)};
+	const struct ruleset_attr attr = {
+		.files = PLACE_RIGHTS | (trusted ? LANDLOCK_ACCESS_FS_EXECUTE : 0), .scopes = trusted ? SCOPE_ABSTRACT_SOCKETS | SCOPE_SIGNALS : 0};
 	auto_fd ruleset = -1;
 
-	if (!domains->there)
-		return 0;
-	ruleset = (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof(attr), 0);
+	/* An older kernel knows less of the structure. */
+	ruleset = (int)syscall(SYS_landlock_create_ruleset, &attr, domains->abi >= SCOPES_ABI ? sizeof(attr) : sizeof(attr.files), 0);
 	if (ruleset < 0)
 		return -1;
 	for (size_t i = 0; i < domains->n; i++)
@@ -111,4 +122,11 @@ int domain_enter(const struct domains *domains, const char *trusted, char *const
 	if (trusted && allow_trusted(ruleset, trusted, runs) < 0)
 		return -1;
 	return (int)syscall(SYS_landlock_restrict_self, ruleset, 0);
+}
+
+int domain_enter(const struct domains *domains, const char *trusted, char *const *runs)
+{
+	if (domains->there && restrict_files(domains, trusted, runs) < 0)
+		return -1;
+	return trusted ? 0 : filter_load(&domains->alone);
 }

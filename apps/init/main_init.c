@@ -8,14 +8,11 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <signal.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "apps/init/filter.h"
 #include "apps/init/service.h"
 #include "session/base/log.h"
 #include "session/base/util.h"
@@ -51,24 +48,19 @@ static int tie_to_warden(struct err *e)
 	return 0;
 }
 
-/* An empty or broken filter is refused: without one, nothing is started. Read by pread: other jails may share the open file. */
-static int load_filter(struct err *e)
+/* Without a filter nothing is started. The one for init itself is loaded last, the other one is kept for its children. */
+static int load_filter(struct domains *domains, struct err *e)
 {
-	static struct sock_filter rows[BPF_MAXINSNS];
-	struct sock_fprog program = {.filter = rows};
-	struct stat st;
-	size_t len;
+	struct filter own;
+	int rc;
 
-	if (fstat(INIT_FD_SECCOMP, &st) < 0)
-		return err_sys(e, "the system call filter");
-	len = (size_t)st.st_size;
-	if (len == 0 || len > sizeof(rows) || len % sizeof(rows[0]) != 0 || pread(INIT_FD_SECCOMP, rows, len, 0) != st.st_size)
-		return err_set(e, ERR_BAD_REQUEST, NULL, "the system call filter is not whole");
-	program.len = (unsigned short)(len / sizeof(rows[0]));
-	if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) != 0)
-		return err_sys(e, "loading the system call filter");
+	if (filter_read(INIT_FD_ALONE, &domains->alone, e) < 0 || filter_read(INIT_FD_SECCOMP, &own, e) < 0)
+		return -1;
+	rc = filter_load(&own) < 0 ? err_sys(e, "loading the system call filter") : 0;
+	filter_finish(&own);
 	(void)close(INIT_FD_SECCOMP);
-	return 0;
+	(void)close(INIT_FD_ALONE);
+	return rc;
 }
 
 static int set_up(struct child_groups *groups, struct domains *domains, struct err *e)
@@ -76,10 +68,10 @@ static int set_up(struct child_groups *groups, struct domains *domains, struct e
 	if (fill_standard_fds(e) < 0 || tie_to_warden(e) < 0 || child_take_groups(INIT_FD_GROUPS, groups, e) < 0)
 		return -1;
 	(void)close(INIT_FD_GROUPS);
-	for (int fd = 3; fd <= INIT_FD_GROUPS; fd++)
+	for (int fd = 3; fd <= INIT_FD_ALONE; fd++)
 		(void)fcntl(fd, F_SETFD, FD_CLOEXEC);
 	(void)signal(SIGPIPE, SIG_IGN);
-	return domains_open(domains, e) < 0 ? -1 : load_filter(e);
+	return domains_open(domains, e) < 0 ? -1 : load_filter(domains, e);
 }
 
 int main(int argc, char **argv)

@@ -18,6 +18,7 @@ enum init_fd {
 	INIT_FD_SECCOMP = 5, /* the compiled filter of the app jail (struct sock_filter array), loaded by init on itself */
 	INIT_FD_GROUPS = 6,  /* a SOCK_SEQPACKET end: per leaf and controller one record of one byte (enum init_group) with one
 	                        descriptor of a cgroup.procs open for writing; end of file when all are there */
+	INIT_FD_ALONE = 7,   /* a filter as INIT_FD_SECCOMP, which each program loads that is not a trusted one */
 };
 
 /* The three groups of a jail's processes, each a cgroup leaf. */

@@ -46,7 +46,7 @@ static pid_t start(int filter, int passed, char *const *argv, char *const *envp)
 	if (passed >= 0 ? dup2(passed, 3) < 0 : close(3) < 0)
 		_exit(DISPLAY_EXIT_START);
 	/* The parent of these two is pid 1, so they never outlive it. */
-	if (confine_load_compiled(filter, &e) == 0 && close_range(passed >= 0 ? 4 : 3, ~0U, 0) == 0)
+	if (confine_landlock(CONFINE_LAND_RUNS, &e) == 0 && confine_load_compiled(filter, &e) == 0 && close_range(passed >= 0 ? 4 : 3, ~0U, 0) == 0)
 		(void)execve(argv[0], argv, envp);
 	dprintf(STDERR_FILENO, "%s: %s%s\n", argv[0], e.msg, strerror(errno));
 	_exit(DISPLAY_EXIT_START);

@@ -65,7 +65,7 @@ static int add_rule(scmp_filter_ctx filter, const struct confine_table *table, c
 static int add_rules(scmp_filter_ctx filter, const struct confine_table *table, struct err *e)
 {
 	for (size_t i = 0; i < table->n_rules; i++)
-		if (add_rule(filter, table, &table->rules[i], e) < 0)
+		if (table->rules[i].syscall && add_rule(filter, table, &table->rules[i], e) < 0)
 			return -1;
 #ifdef CONFINE_SANITIZER
 	for (size_t i = 0; i < ARRAY_LEN(sanitizer_rows); i++)
@@ -96,6 +96,15 @@ static int export_filter(scmp_filter_ctx filter, const struct confine_table *tab
 		return err_sys(e, "sealing a filter");
 	*out = steal_fd(&fd);
 	return 0;
+}
+
+const char *confine_why(const struct confine_table *table, size_t i)
+{
+	if (table->rules[i].why)
+		return table->rules[i].why;
+	while (i > 0 && table->rules[i].syscall)
+		i--;
+	return table->rules[i].syscall ? NULL : table->rules[i].why;
 }
 
 int confine_compile(const struct confine_table *table, int *fd, struct err *e)

@@ -25,37 +25,48 @@ struct confine_test {
 
 /*
  * One row of a system call table: a call, the tests that all must hold for the row to apply (each of another argument), and
- * the verdict. Rows of one call that have tests all say the same verdict.
+ * the verdict. Rows of one call that have tests all say the same verdict. A row without a call begins a group and says what that is for.
  */
 struct confine_rule {
 	const char *syscall;
 	enum confine_verdict verdict;
 	int deny_errno; /* CONFINE_DENY */
 	struct confine_test tests[3];
-	const char *why; /* NULL for the plain ones */
+	const char *why; /* NULL for the plain ones: they are there for what their group is (confine_why) */
 };
 
 /* Of what no row names (confine_table.others), beside errno values: ENOSYS lets libraries fall back. */
 enum { CONFINE_OTHERS_ALLOWED = -1 };
+
+/* The Landlock domain of a daemon: of files and TCP what it says, never a signal or an abstract socket out of it. */
+enum confine_land {
+	CONFINE_LAND_NONE,     /* it has none */
+	CONFINE_LAND_NOTHING,  /* no file, no port */
+	CONFINE_LAND_READS,    /* reads files; no port */
+	CONFINE_LAND_WRITES,   /* reads, makes and removes files, executes none; no port of its own: listeners are passed */
+	CONFINE_LAND_RUNS,     /* as its owners and modes say, but no device, FIFO or link is made; no port */
+	CONFINE_LAND_CONNECTS, /* the same, and connects to ports of others */
+};
 
 struct confine_table {
 	const char *name; /* "stage": names the process "glovebox-stage" */
 	const struct confine_rule *rules;
 	size_t n_rules;
 	int others; /* errno, or CONFINE_OTHERS_ALLOWED */
+	enum confine_land land; /* of those that confine_enter takes */
 };
 
 /*
- * app is loaded by init, app_deny before it by the warden's builder: what "allowed but for …" means takes two filters. warden
- * denies what no process of Glovebox ever needs.
+ * app is loaded by init, app_deny before it by the warden's builder: what "allowed but for …" means takes two filters. app_alone is loaded
+ * by each program of init's that is not a trusted one. warden denies what no process of Glovebox ever needs.
  */
-extern const struct confine_table confine_app, confine_app_deny, confine_xvfb, confine_wm, confine_stage, confine_front, confine_egress, confine_proxy, confine_view,
-                                  confine_relay, confine_warden;
+extern const struct confine_table confine_app, confine_app_deny, confine_app_alone, confine_xvfb, confine_wm, confine_stage, confine_front, confine_egress,
+                                  confine_proxy, confine_view, confine_relay, confine_warden;
 
 /*
  * The whole entry of a daemon, to be called before it opens anything: detaches the loader's mounts, sets resource limits, drops to
  * its uid and gid with no capability, bounding set or supplementary group, no_new_privs, undumpable, arms the parent-death signal
- * last, waits for the go byte on CHILD_GO (end of file, or a warden that is gone: -1), loads the table. The uid, which is the gid too,
+ * last, waits for the go byte on CHILD_GO (end of file, or a warden that is gone: -1), enters the table's Landlock domain, loads the table. The uid, which is the gid too,
  * comes from the environment variable GLOVEBOX_UID that the warden sets, which is cleared. SIGALRM ends the process from now on, as
  * it would if it were not pid 1 of its namespace; a file that would grow beyond LIMIT_FILE_BYTES fails with EFBIG. -1 on any failure: the
  * caller must exit.
@@ -67,6 +78,9 @@ int confine_enter(const struct confine_table *table, struct err *e);
  * without GLOVEBOX_UID it stays who it is.
  */
 int confine_enter_check(const struct confine_table *table, struct err *e);
+
+/* What row `i` of a table is there for: its own words, or those of its group. NULL if nobody said. */
+const char *confine_why(const struct confine_table *table, size_t i);
 
 /* Loads a table on the calling process (no_new_privs must be set). Another architecture's calls kill. */
 int confine_load(const struct confine_table *table, struct err *e);
@@ -86,8 +100,13 @@ int confine_raise_ambient(int cap, struct err *e);
 /* As confine_drop_caps, but for one that has been raised. */
 int confine_drop_caps_but(int cap, struct err *e);
 
-/* The version of the kernel's Landlock, or -1 where there is none. */
+/* The version of the kernel's Landlock, or -1 where there is none; and those from which on it knows TCP ports, signals and abstract sockets. */
 int confine_landlock_abi(void);
+#define CONFINE_PORTS_ABI 4
+#define CONFINE_SCOPES_ABI 6
+
+/* Puts the calling process, which has no_new_privs, into a domain: of what the kernel knows of it; where it has no Landlock, nothing happens. */
+int confine_landlock(enum confine_land land, struct err *e);
 
 /* From root to uid (and gid) for good: no_new_privs, no group, no capability. The parent-death signal is cleared by it. */
 int confine_become(uid_t uid, struct err *e);

@@ -161,7 +161,7 @@ int confine_enter_check(const struct confine_table *table, struct err *e)
 		return -1;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
 		return err_sys(e, "prctl");
-	return confine_load(table, e);
+	return confine_landlock(table->land, e) < 0 ? -1 : confine_load(table, e);
 }
 
 int confine_enter(const struct confine_table *table, struct err *e)
@@ -176,7 +176,7 @@ int confine_enter(const struct confine_table *table, struct err *e)
 	if (prctl(PR_SET_NAME, name, 0, 0, 0) < 0 || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 || sigaction(SIGALRM, &at_alarm, NULL) < 0 ||
 	    signal(SIGXFSZ, SIG_IGN) == SIG_ERR || prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0)
 		return err_sys(e, "prctl");
-	if (confine_wait_go(e) < 0)
+	if (confine_wait_go(e) < 0 || confine_landlock(table->land, e) < 0)
 		return -1;
 	return confine_load(table, e);
 }

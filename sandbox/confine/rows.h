@@ -10,14 +10,17 @@
 
 #define LOW32 0xFFFFFFFFu /* the kernel reads only this half of an int argument: the other must not be compared */
 
+/* Begins a group: what the plain rows below it are there for. */
+#define FOR(text) {.why = (text)}
 #define PLAIN(name) {.syscall = #name}
 #define DENY(name, error) {.syscall = #name, .verdict = CONFINE_DENY, .deny_errno = (error)}
 #define ALLOW_IF(name, a, m, v, text) {.syscall = #name, .tests = {{(a), (m), (v)}}, .why = (text)}
 #define DENY_IF(name, error, a, m, v, text) \
 	{.syscall = #name, .verdict = CONFINE_DENY, .deny_errno = (error), .tests = {{(a), (m), (v)}}, .why = (text)}
 
-/* Memory, time, signals and the process itself: what any program does. */
+/* What any program does. */
 #define ROWS_PROCESS \
+	FOR("memory, time, signals and the process itself"), \
 	PLAIN(arch_prctl), PLAIN(brk), PLAIN(clock_getres), PLAIN(clock_gettime), PLAIN(clock_nanosleep), PLAIN(close), \
 	PLAIN(close_range), PLAIN(exit), PLAIN(exit_group), PLAIN(fcntl), PLAIN(fstat), PLAIN(futex), PLAIN(getegid), \
 	PLAIN(geteuid), PLAIN(getgid), PLAIN(getpid), PLAIN(getppid), PLAIN(getrandom), PLAIN(getrlimit), PLAIN(getrusage), \
@@ -28,27 +31,27 @@
 	PLAIN(sched_yield), PLAIN(set_robust_list), PLAIN(set_tid_address), PLAIN(sigaltstack), PLAIN(sysinfo), PLAIN(tgkill), \
 	PLAIN(uname), PLAIN(write), PLAIN(writev)
 
-/* Waiting: one loop of epoll, timers, signals, alarms, pipes. */
 #define ROWS_LOOP \
+	FOR("waiting: one loop of epoll, timers, signals, alarms, pipes"), \
 	PLAIN(alarm), PLAIN(dup), PLAIN(dup2), PLAIN(dup3), PLAIN(epoll_create1), PLAIN(epoll_ctl), PLAIN(epoll_pwait), \
 	PLAIN(epoll_wait), PLAIN(eventfd2), PLAIN(pipe2), PLAIN(poll), PLAIN(ppoll), PLAIN(pselect6), PLAIN(select), \
 	PLAIN(setitimer), PLAIN(signalfd4), PLAIN(timerfd_create), PLAIN(timerfd_gettime), PLAIN(timerfd_settime)
 
-/* Sockets: those that were passed, and new ones of the Unix family only. */
 #define ROWS_SOCKETS \
+	FOR("sockets: those that were passed, and new ones of the Unix family only"), \
 	ALLOW_IF(socket, 0, LOW32, AF_UNIX, "no way out of its own network namespace"), \
 	ALLOW_IF(socketpair, 0, LOW32, AF_UNIX, "no way out of its own network namespace"), \
 	PLAIN(accept), PLAIN(accept4), PLAIN(connect), PLAIN(getpeername), PLAIN(getsockname), PLAIN(getsockopt), PLAIN(recvfrom), \
 	PLAIN(recvmmsg), PLAIN(recvmsg), PLAIN(sendmmsg), PLAIN(sendmsg), PLAIN(sendto), PLAIN(setsockopt), PLAIN(shutdown)
 
-/* Looking at the few files that are there. */
 #define ROWS_FILES \
+	FOR("looking at the few files that are there"), \
 	PLAIN(access), PLAIN(faccessat), PLAIN(faccessat2), PLAIN(getcwd), PLAIN(getdents64), PLAIN(ioctl), PLAIN(lstat), \
 	PLAIN(open), PLAIN(openat), PLAIN(openat2), PLAIN(pread64), PLAIN(readlink), PLAIN(readlinkat), PLAIN(stat), PLAIN(statfs), \
 	PLAIN(fstatfs), PLAIN(statx), PLAIN(fdatasync), PLAIN(fsync), PLAIN(memfd_create)
 
-/* What a process that was taken over would try first: told apart from calls that a library merely probes for. */
 #define ROWS_DANGEROUS \
+	FOR("what a process that was taken over would try first: told apart from calls that a library merely probes for"), \
 	DENY(acct, EPERM), DENY(add_key, EPERM), DENY(adjtimex, EPERM), DENY(bpf, EPERM), DENY(clock_adjtime, EPERM), \
 	DENY(clock_settime, EPERM), DENY(delete_module, EPERM), DENY(fanotify_init, EPERM), DENY(finit_module, EPERM), \
 	DENY(fsconfig, EPERM), DENY(fsmount, EPERM), DENY(fsopen, EPERM), DENY(fspick, EPERM), DENY(init_module, EPERM), \
@@ -61,6 +64,10 @@
 	DENY(quotactl_fd, EPERM), DENY(reboot, EPERM), DENY(request_key, EPERM), DENY(setdomainname, EPERM), \
 	DENY(sethostname, EPERM), DENY(setns, EPERM), DENY(settimeofday, EPERM), DENY(swapoff, EPERM), DENY(swapon, EPERM), \
 	DENY(syslog, EPERM), DENY(umount2, EPERM), DENY(vhangup, EPERM), DENY(vmsplice, EPERM)
+
+/* Of a daemon: with its Landlock domain. */
+#define DAEMON_TABLE(ident, table_name, rows, where) \
+	const struct confine_table ident = {.name = (table_name), .rules = (rows), .n_rules = ARRAY_LEN(rows), .others = ENOSYS, .land = (where)}
 
 #define TABLE(ident, table_name, rows, other_calls) \
 	const struct confine_table ident = {.name = (table_name), .rules = (rows), .n_rules = ARRAY_LEN(rows), .others = (other_calls)}

@@ -14,6 +14,7 @@ static const struct confine_rule rules[] = {
 	ROWS_LOOP,
 	ROWS_FILES,
 	ROWS_DANGEROUS,
+	FOR("it starts nothing and listens nowhere"),
 	DENY(execve, EPERM),
 	DENY(execveat, EPERM),
 	DENY(bind, EPERM),
@@ -23,8 +24,9 @@ static const struct confine_rule rules[] = {
 	{.syscall = "socket", .tests = {{0, LOW32, AF_INET}, {1, SOCK_TYPE, SOCK_DGRAM}}, .why = "name servers; whose address is this?"},
 	{.syscall = "socket", .tests = {{0, LOW32, AF_INET6}, {1, SOCK_TYPE, SOCK_DGRAM}}, .why = "name servers; whose address is this?"},
 	ALLOW_IF(socketpair, 0, LOW32, AF_UNIX, "libcurl wakes itself by it"),
+	FOR("connections outward"),
 	PLAIN(connect), PLAIN(getpeername), PLAIN(getsockname), PLAIN(getsockopt), PLAIN(recvfrom), PLAIN(recvmsg), PLAIN(sendmsg),
 	PLAIN(sendto), PLAIN(setsockopt), PLAIN(shutdown),
 };
 
-TABLE(confine_egress, "egress", rules, ENOSYS);
+DAEMON_TABLE(confine_egress, "egress", rules, CONFINE_LAND_CONNECTS);

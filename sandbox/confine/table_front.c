@@ -13,16 +13,17 @@ static const struct confine_rule rules[] = {
 	ROWS_SOCKETS,
 	ROWS_FILES,
 	ROWS_DANGEROUS,
+	FOR("it starts nothing"),
 	DENY(execve, EPERM),
 	DENY(execveat, EPERM),
-	/* libmicrohttpd */
+	FOR("libmicrohttpd"),
 	PLAIN(sendfile),
-	/* The file of a private key, while it is read */
+	FOR("the file of a private key, while it is read"),
 	PLAIN(mlock),
-	/* SQLite, the audit log */
+	FOR("SQLite, the audit log"),
 	PLAIN(chmod), PLAIN(fallocate), PLAIN(ftruncate), PLAIN(fchmod), PLAIN(fchown), PLAIN(flock), PLAIN(link), PLAIN(lseek),
 	PLAIN(mkdir), PLAIN(mkdirat), PLAIN(pwrite64), PLAIN(pwritev), PLAIN(preadv), PLAIN(rename), PLAIN(renameat), PLAIN(renameat2),
 	PLAIN(rmdir), PLAIN(umask), PLAIN(unlink), PLAIN(unlinkat), PLAIN(utime), PLAIN(utimensat), PLAIN(utimes),
 };
 
-TABLE(confine_front, "front", rules, ENOSYS);
+DAEMON_TABLE(confine_front, "front", rules, CONFINE_LAND_WRITES);

@@ -14,6 +14,7 @@ static const struct confine_rule rules[] = {
 	ROWS_LOOP,
 	ROWS_FILES,
 	ROWS_DANGEROUS,
+	FOR("it starts nothing and listens nowhere of its own"),
 	DENY(execve, EPERM),
 	DENY(execveat, EPERM),
 	DENY(bind, EPERM),
@@ -31,8 +32,9 @@ static const struct confine_rule rules[] = {
 	{.syscall = "fchmod", .why = "and can be read there"},
 	{.syscall = "ftruncate", .why = "and have nothing of older ones"},
 	{.syscall = "pwrite64", .why = "the authority's key, in memory that outlives this process"},
+	FOR("connections that come in, and outward ones"),
 	PLAIN(accept4), PLAIN(connect), PLAIN(getpeername), PLAIN(getsockname), PLAIN(getsockopt), PLAIN(recvfrom), PLAIN(recvmsg), PLAIN(sendmsg),
 	PLAIN(sendto), PLAIN(setsockopt), PLAIN(shutdown),
 };
 
-TABLE(confine_proxy, "egress", rules, ENOSYS);
+DAEMON_TABLE(confine_proxy, "egress", rules, CONFINE_LAND_CONNECTS);

@@ -11,11 +11,13 @@ static const struct confine_rule rules[] = {
 	ROWS_PROCESS,
 	ROWS_LOOP,
 	ROWS_DANGEROUS,
+	FOR("it starts nothing, and listens before this"),
 	DENY(execve, EPERM),
 	DENY(execveat, EPERM),
 	DENY(bind, EPERM),
 	DENY(listen, EPERM),
 	ALLOW_IF(socket, 0, LOW32, AF_UNIX, "to the socket of the session's egress, the only one that it may name"),
+	FOR("bytes between two sockets"),
 	PLAIN(accept4), PLAIN(connect), PLAIN(getsockopt), PLAIN(recvfrom), PLAIN(sendto), PLAIN(shutdown),
 };
 

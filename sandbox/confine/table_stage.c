@@ -14,11 +14,12 @@ static const struct confine_rule rules[] = {
 	ROWS_SOCKETS,
 	ROWS_FILES,
 	ROWS_DANGEROUS,
-	/* Values of secrets */
+	FOR("values of secrets"),
 	PLAIN(mlock),
+	FOR("it starts nothing"),
 	DENY(execve, EPERM),
 	DENY(execveat, EPERM),
 	ALLOW_IF(fallocate, 1, LOW32, 0, "picture segments; without a mode it makes a file longer, never shorter: the journal stays"),
 };
 
-TABLE(confine_stage, "stage", rules, ENOSYS);
+DAEMON_TABLE(confine_stage, "stage", rules, CONFINE_LAND_READS);

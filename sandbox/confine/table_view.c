@@ -10,13 +10,15 @@
 static const struct confine_rule rules[] = {
 	ROWS_PROCESS,
 	ROWS_DANGEROUS,
+	FOR("it starts nothing"),
 	DENY(execve, EPERM),
 	DENY(execveat, EPERM),
 	ALLOW_IF(socketpair, 0, LOW32, AF_UNIX, "the library reads whole messages out of it"),
+	FOR("waiting, and what it was handed"),
 	PLAIN(poll), PLAIN(ppoll), PLAIN(getpeername), PLAIN(getsockname), PLAIN(recvfrom), PLAIN(recvmsg), PLAIN(sendmsg), PLAIN(sendto),
 	PLAIN(setsockopt), PLAIN(shutdown),
-	/* How it starts; keys that pass */
+	FOR("how it starts; keys that pass"),
 	PLAIN(pread64), PLAIN(mlock),
 };
 
-TABLE(confine_view, "view", rules, ENOSYS);
+DAEMON_TABLE(confine_view, "view", rules, CONFINE_LAND_NOTHING);

@@ -6,6 +6,7 @@
 #include "sandbox/confine/rows.h"
 
 static const struct confine_rule rules[] = {
+	FOR("no descendant needs it, and root could do all of it"),
 	DENY(acct, EPERM), DENY(add_key, EPERM), DENY(adjtimex, EPERM), DENY(bpf, EPERM), DENY(clock_adjtime, EPERM),
 	DENY(clock_settime, EPERM), DENY(delete_module, EPERM), DENY(fanotify_init, EPERM), DENY(finit_module, EPERM),
 	DENY(init_module, EPERM), DENY(io_uring_setup, ENOSYS), DENY(ioperm, EPERM), DENY(iopl, EPERM), DENY(kcmp, EPERM),

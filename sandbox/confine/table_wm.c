@@ -15,6 +15,7 @@ static const struct confine_rule rules[] = {
 	ROWS_FILES,
 	ROWS_DANGEROUS,
 	ALLOW_IF(clone, 0, CLONE_THREAD, CLONE_THREAD, "a thread, never a process"),
+	FOR("its libraries, its configuration; execve is for its own start alone"),
 	PLAIN(chdir), PLAIN(execve), PLAIN(fadvise64), PLAIN(getgroups), PLAIN(getresgid), PLAIN(getresuid), PLAIN(lseek), PLAIN(mkdir),
 	PLAIN(pipe), PLAIN(sched_getattr), PLAIN(sched_setattr), PLAIN(unlink), PLAIN(wait4),
 };

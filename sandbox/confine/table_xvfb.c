@@ -13,10 +13,11 @@ static const struct confine_rule rules[] = {
 	ROWS_SOCKETS,
 	ROWS_FILES,
 	ROWS_DANGEROUS,
+	FOR("its socket; what clients pass as shared memory"),
 	PLAIN(bind), PLAIN(listen), PLAIN(lseek), PLAIN(shmat), PLAIN(fallocate), PLAIN(ftruncate),
-	/* its lock file, its socket, the compiled keyboard map */
+	FOR("its lock file, its socket, the compiled keyboard map"),
 	PLAIN(chmod), PLAIN(fchmod), PLAIN(fchown), PLAIN(link), PLAIN(umask), PLAIN(unlink),
-	/* sh and xkbcomp */
+	FOR("sh and xkbcomp, which it runs at its start"),
 	PLAIN(chdir), PLAIN(clone), PLAIN(execve), PLAIN(fork), PLAIN(getpgrp), PLAIN(kill), PLAIN(pipe), PLAIN(sendfile),
 	PLAIN(setgid), PLAIN(setpgid), PLAIN(setresuid), PLAIN(setuid), PLAIN(vfork), PLAIN(wait4), PLAIN(waitid),
 };

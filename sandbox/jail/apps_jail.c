@@ -23,6 +23,7 @@
 #include "sandbox/jail/mounts.h"
 #include "sandbox/jail/rights.h"
 #include "sandbox/jail/skel.h"
+#include "session/base/layer.h"
 #include "session/base/util.h"
 
 #define HOSTNAME "glovebox"
@@ -87,7 +88,7 @@ static int limit_namespaces(int proc, struct err *e)
 {
 	char path[64];
 
-	for (size_t i = 0; i < ARRAY_LEN(NAMESPACE_LIMITS); i++) {
+	for (size_t i = 0; i < ARRAY_LEN(NAMESPACE_LIMITS) && !layer_is_off("namespace limits"); i++) {
 		auto_fd fd = -1;
 
 		(void)snprintf(path, sizeof(path), "sys/user/max_%s_namespaces", NAMESPACE_LIMITS[i].name);
@@ -108,9 +109,9 @@ static int drop_rights(struct err *e)
 	/* init gives the gid of trusted programs to some of its children: there is no other in its namespace, and no way to add groups. */
 	if (confine_raise_ambient(CAP_SETGID, e) < 0)
 		return -1;
-	if (prctl(PR_SET_SECUREBITS, bits, 0, 0, 0) < 0)
+	if (!layer_is_off("capabilities") && prctl(PR_SET_SECUREBITS, bits, 0, 0, 0) < 0)
 		return err_sys(e, "locking the securebits");
-	if (confine_drop_caps_but(CAP_SETGID, e) < 0)
+	if (!layer_is_off("capabilities") && confine_drop_caps_but(CAP_SETGID, e) < 0)
 		return -1;
 	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ? err_sys(e, "no_new_privs") : 0;
 }
@@ -127,7 +128,7 @@ int apps_jail_build(void *arg, int sync, struct err *e)
 	if (raise_loopback(e) < 0 || apps_root_build(jail, e) < 0)
 		return -1;
 	/* A proc without the masks, for the limits; nothing can be mounted any more once the user namespace is made. */
-	if (mounts_new("proc", "proc", NULL, MOUNTS_DATA, &proc, e) < 0 || rights_limit(LIMITS, ARRAY_LEN(LIMITS), e) < 0 ||
+	if (mounts_new("proc", "proc", NULL, MOUNTS_DATA, &proc, e) < 0 || rights_limit(LIMITS, layer_is_off("resource limits") ? 0 : ARRAY_LEN(LIMITS), e) < 0 ||
 	    change_uid(jail->uid, e) < 0)
 		return -1;
 	if (unshare(CLONE_NEWUSER) < 0)

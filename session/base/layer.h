@@ -14,7 +14,7 @@
 
 #define LAYER_ENV "GLOVEBOX_LAYER_OFF"
 
-static inline __attribute__((noinline, used)) bool layer_is_off(const char *name)
+static __attribute__((noinline, used)) bool layer_is_off(const char *name)
 {
 	const char *off = getenv(LAYER_ENV);
 
@@ -22,7 +22,7 @@ static inline __attribute__((noinline, used)) bool layer_is_off(const char *name
 }
 
 /* The variable with its value, for the environment of a child; NULL if it is not set. Never freed. */
-static inline __attribute__((noinline, used)) char *layer_env(void)
+static __attribute__((noinline, used)) char *layer_env(void)
 {
 	static char text[64];
 	const char *off = getenv(LAYER_ENV);

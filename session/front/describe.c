@@ -35,7 +35,7 @@ static json_t *isolation_report(uint32_t bits)
 	} layers[] = {
 		{ISOLATION_MEMORY, "memory"}, {ISOLATION_PIDS, "pids"},         {ISOLATION_CPU, "cpu"},         {ISOLATION_DISK, "disk"},
 		{ISOLATION_SWAP_OFF, "swap_off"}, {ISOLATION_FREEZE, "freeze"}, {ISOLATION_SECCOMP, "seccomp"},
-		{ISOLATION_HANDOVER, "handover"},
+		{ISOLATION_HANDOVER, "handover"}, {ISOLATION_LANDLOCK_PORTS, "landlock_ports"}, {ISOLATION_LANDLOCK_SCOPES, "landlock_scopes"},
 	};
 	json_t *in_force = json_array(), *missing = json_array(), *weaker = json_array();
 

@@ -19,6 +19,7 @@
 #include "sandbox/jail/daemon_jail.h"
 #include "sandbox/jail/display_jail.h"
 #include "session/base/ipc.h"
+#include "session/base/layer.h"
 #include "session/base/util.h"
 #include "session/warden/egress.h"
 #include "session/warden/secrets.h"
@@ -193,10 +194,10 @@ int parts_start_apps(struct session *session, const struct child_ops *ops, struc
 	auto_fd link = -1;
 	auto_fd groups = -1;
 	auto_fd base = -1;
-	char *argv[] = {name, NULL}, *envp[] = {path, NULL};
-	int *const fds[] = {&link, &warden->filters[FILTER_APP], &groups}; /* enum init_fd */
+	char *argv[] = {name, NULL}, *envp[] = {path, layer_env(), NULL};
+	int *const fds[] = {&link, &warden->filters[FILTER_APP], &groups, &warden->filters[FILTER_APP_ALONE]}; /* enum init_fd */
 	int *const tools[] = {&jail.deny_filter, &jail.base_group};
-	struct child_plan plan = {.log_bytes_max = JAIL_LOG_BYTES, .namespaces = APPS_JAIL_NAMESPACES,
+	struct child_plan plan = {.log_bytes_max = JAIL_LOG_BYTES, .namespaces = APPS_JAIL_NAMESPACES & ~(layer_is_off("network") ? CLONE_NEWNET : 0UL),
 	                          .program = warden->programs[PROGRAM_INIT], .argv = argv, .envp = envp, .umask = 022, .fds = fds,
 	                          .n_fds = ARRAY_LEN(fds), .tools = tools, .n_tools = ARRAY_LEN(tools), .build = apps_jail_build,
 	                          .inside = child_pidfd(session->parts[PART_DISPLAY].child),
@@ -220,7 +221,7 @@ int parts_start_stage(struct session *session, const struct child_ops *ops, stru
 	const struct daemon_bind binds[] = {{.source = x11_path(session, x11, sizeof(x11)), .target = "tmp/.X11-unix"}};
 	struct daemon_jail jail = {.place = warden->build, .binds = binds, .n_binds = ARRAY_LEN(binds)};
 	auto_fd channel = -1;
-	char *argv[] = {name, NULL}, *envp[2 + WARDEN_LOG_ENV] = {uid};
+	char *argv[] = {name, NULL}, *envp[3 + WARDEN_LOG_ENV] = {uid, layer_env()};
 	int *const fds[] = {&channel, &session->listen}; /* enum child_fd */
 	struct child_plan plan = {.log_is_ours = true, .log_bytes_max = STAGE_LOG_BYTES, .namespaces = DAEMON_JAIL_NAMESPACES,
 	                          .program = warden->programs[PROGRAM_STAGE], .argv = argv, .envp = envp, .umask = 077, .fds = fds,
@@ -228,7 +229,7 @@ int parts_start_stage(struct session *session, const struct child_ops *ops, stru
 	int ends[2], result;
 
 	(void)snprintf(uid, sizeof(uid), "GLOVEBOX_UID=%u", warden_uid(warden, session->slot, SLOT_STAGE));
-	warden_add_log_env(warden, envp + 1);
+	warden_add_log_env(warden, envp + (envp[1] ? 2 : 1));
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
 		return err_sys(e, "socketpair");
 	session->label = ends[0];

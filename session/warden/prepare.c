@@ -8,12 +8,14 @@
 #include <unistd.h>
 
 #include "sandbox/confine/confine.h"
+#include "session/base/layer.h"
 #include "session/base/util.h"
 
 static const char *const PROGRAM_FILES[N_PROGRAMS] = {[PROGRAM_FRONT] = "glovebox-front", [PROGRAM_STAGE] = "glovebox-stage",
                                                       [PROGRAM_INIT] = "glovebox-init", [PROGRAM_DISPLAY] = "glovebox-display",
                                                       [PROGRAM_VIEW] = "glovebox-view", [PROGRAM_EGRESS] = "glovebox-egress"};
 static const struct confine_table *const FILTER_TABLES[N_FILTERS] = {[FILTER_APP] = &confine_app, [FILTER_APP_DENY] = &confine_app_deny,
+                                                                     [FILTER_APP_ALONE] = &confine_app_alone,
                                                                      [FILTER_XVFB] = &confine_xvfb, [FILTER_WM] = &confine_wm};
 
 static int read_text(const char *path, char **text, struct err *e)
@@ -73,8 +75,10 @@ int prepare_programs(int programs[N_PROGRAMS], int tools[N_STATE_TOOLS], struct 
 
 int prepare_filters(int filters[N_FILTERS], struct err *e)
 {
+	static const struct confine_table nothing = {.name = "nothing", .others = CONFINE_OTHERS_ALLOWED};
+
 	for (int i = 0; i < N_FILTERS; i++)
-		if (confine_compile(FILTER_TABLES[i], &filters[i], e) < 0)
+		if (confine_compile(layer_is_off("filters") ? &nothing : FILTER_TABLES[i], &filters[i], e) < 0)
 			return -1;
 	return 0;
 }

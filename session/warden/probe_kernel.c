@@ -216,6 +216,13 @@ static bool look_filters(struct probe_host *host, unsigned long arg, char *value
 	return say(value, size, true, "allow, errno, kill process; the lists compile");
 }
 
+/* What later versions of it have: `abi` is the first that has it. */
+static bool look_landlock_version(struct probe_host *host, unsigned long abi, char *value, size_t size)
+{
+	(void)host;
+	return say(value, size, confine_landlock_abi() >= (int)abi, confine_landlock_abi() >= (int)abi ? "there" : "not there");
+}
+
 static bool look_landlock(struct probe_host *host, unsigned long arg, char *value, size_t size)
 {
 	int abi = confine_landlock_abi();
@@ -273,5 +280,9 @@ const struct probe probe_kernel_rows[] = {
 	{"landlock", "handover in isolation_report", look_landlock, 0, false, false, PROBE_WEAKER,
 	 "programs of an agent can read what browsers hold, and see and send all input: handover is listed as missing in isolation_report",
 	 "a kernel with Landlock (5.19), and landlock in the kernel's option lsm="},
+	{"landlock of ports", "landlock_ports in isolation_report", look_landlock_version, CONFINE_PORTS_ABI, false, false, PROBE_WEAKER,
+	 "that the server's own processes reach no TCP port rests on their network namespaces and filters alone", "a kernel of 6.7 or newer"},
+	{"landlock of signals", "landlock_scopes in isolation_report", look_landlock_version, CONFINE_SCOPES_ABI, false, false, PROBE_WEAKER,
+	 "that they and browsers signal nobody else, and reach no abstract socket, rests on their namespaces alone", "a kernel of 6.12 or newer"},
 };
 const size_t probe_kernel_n = ARRAY_LEN(probe_kernel_rows);

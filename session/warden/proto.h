@@ -121,6 +121,8 @@ enum warden_isolation {
 	ISOLATION_SECCOMP = 1 << 6,
 	ISOLATION_HANDOVER = 1 << 7, /* Landlock keeps trusted programs from the others */
 	ISOLATION_ROOTLESS = 1 << 8, /* a weakness: the server belongs to an ordinary user, and so to that user's other programs */
+	ISOLATION_LANDLOCK_PORTS = 1 << 9, /* it keeps the server's own processes from TCP ports */
+	ISOLATION_LANDLOCK_SCOPES = 1 << 10, /* and these and trusted programs from signalling others, and from their abstract sockets */
 };
 
 /* What the processes of a session, stage and display included, have now, and the processor time that they have used. */

@@ -359,6 +359,10 @@ static int start(struct session *session, struct err *e)
 	session->isolation |= ISOLATION_DISK | ISOLATION_SECCOMP | (warden->user.ordinary ? ISOLATION_ROOTLESS : 0);
 	if (confine_landlock_abi() >= INIT_LANDLOCK_ABI)
 		session->isolation |= ISOLATION_HANDOVER;
+	if (confine_landlock_abi() >= CONFINE_PORTS_ABI)
+		session->isolation |= ISOLATION_LANDLOCK_PORTS;
+	if (confine_landlock_abi() >= CONFINE_SCOPES_ABI)
+		session->isolation |= ISOLATION_LANDLOCK_SCOPES;
 	if (egress_create(session, e) < 0 || parts_start_display(session, &PART_OPS, e) < 0 || parts_start_apps(session, &PART_OPS, e) < 0)
 		return -1;
 	return parts_start_stage(session, &PART_OPS, e) < 0 ? -1 : egress_start(session->egress, e);

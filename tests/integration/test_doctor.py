@@ -53,7 +53,7 @@ def test_a_session_can_run_here(healthy):
 def test_it_agrees_with_a_session(healthy, session):
     report = session.api.call("GET", f"/v1/sessions/{session.id}")["isolation_report"]
     said = {match[1]: row["result"] == "ok" for row in healthy.values() if (match := re.fullmatch(r"(\w+) in isolation_report", row["purpose"]))}
-    assert set(said) == {"memory", "pids", "cpu", "swap_off", "freeze", "handover"}
+    assert set(said) == {"memory", "pids", "cpu", "swap_off", "freeze", "handover", "landlock_ports", "landlock_scopes"}
     assert {name for name, holds in said.items() if holds} == set(report["in_force"]) & set(said)
     assert {name for name, holds in said.items() if not holds} == set(report["missing"]) & set(said)
 

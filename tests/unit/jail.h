@@ -61,16 +61,16 @@ static inline void jail_exec(const char *name, const char *arg)
 }
 
 /* Starts init with `ends` as its descriptors from INIT_FD_GO on. */
-static inline void jail_fork(struct jail *jail, const int ends[4])
+static inline void jail_fork(struct jail *jail, const int ends[5])
 {
 	jail->pid = fork();
 	assert_true(jail->pid >= 0);
 	if (jail->pid == 0) {
-		int high[4];
+		int high[5];
 
-		for (int i = 0; i < 4; i++)
+		for (int i = 0; i < 5; i++)
 			high[i] = fcntl(ends[i], F_DUPFD_CLOEXEC, 100);
-		for (int i = 0; i < 4; i++)
+		for (int i = 0; i < 5; i++)
 			(void)dup2(high[i], INIT_FD_GO + i);
 		(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 		jail_exec("glovebox-init", jail->door);
@@ -90,7 +90,7 @@ static inline void jail_start(struct jail *jail)
 		jail->groups[i] = memfd_create("procs", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 		assert_int_equal(ipc_send(groups[0], &i, 1, &jail->groups[i], 1, NULL), 0);
 	}
-	jail_fork(jail, (const int[]){go[0], stage[1], filter, groups[1]});
+	jail_fork(jail, (const int[]){go[0], stage[1], filter, groups[1], filter});
 	jail->stage = stage[0];
 	(void)close(stage[1]);
 	(void)close(groups[1]);

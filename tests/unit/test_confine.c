@@ -90,6 +90,7 @@ static void run_all(const struct confine_table *const *tables, const struct prob
 }
 
 static const struct confine_table *const APP[] = {&confine_app_deny, &confine_app, NULL};
+static const struct confine_table *const ALONE[] = {&confine_app_deny, &confine_app, &confine_app_alone, NULL};
 static const struct confine_table *const STAGE[] = {&confine_stage, NULL};
 static const struct confine_table *const FRONT[] = {&confine_front, NULL};
 static const struct confine_table *const EGRESS[] = {&confine_egress, NULL};
@@ -151,6 +152,25 @@ static void test_app(void **state)
 
 	(void)state;
 	run_all(APP, probes, ARRAY_LEN(probes));
+}
+
+/* A program that is no browser has no namespaces of its own. */
+static void test_app_alone(void **state)
+{
+	const struct probe probes[] = {
+		{"unshare user", SYS_unshare, {CLONE_NEWUSER}, EPERM},
+		{"unshare user, high bits", SYS_unshare, {HIGH | CLONE_NEWUSER}, EPERM},
+		{"unshare pid", SYS_unshare, {CLONE_NEWPID}, EPERM},
+		{"unshare net", SYS_unshare, {CLONE_NEWNET}, EPERM},
+		{"unshare ipc", SYS_unshare, {CLONE_NEWIPC}, EPERM},
+		{"unshare files", SYS_unshare, {CLONE_FILES}, 0},
+		{"clone user+net", SYS_clone, {CLONE_NEWUSER | CLONE_NEWNET | SIGCHLD}, EPERM},
+		{"clone user+pid", SYS_clone, {CLONE_NEWUSER | CLONE_NEWPID | SIGCHLD}, EPERM},
+		{"clone", SYS_clone, {SIGCHLD}, 0},
+	};
+
+	(void)state;
+	run_all(ALONE, probes, ARRAY_LEN(probes));
 }
 
 /* What no daemon may do; execve and fork are rows of their own, since Xvfb has them. */
@@ -349,10 +369,106 @@ static void test_load_refuses_what_is_no_filter(void **state)
 	assert_int_equal(fclose(file), 0);
 }
 
+/* Each row says why it is there, itself or by its group. */
+static void test_each_row_has_a_reason(void **state)
+{
+	static const struct confine_table *const all[] = {&confine_app, &confine_app_deny, &confine_app_alone, &confine_xvfb, &confine_wm, &confine_stage,
+	                                                  &confine_front, &confine_egress, &confine_proxy, &confine_relay, &confine_view,
+	                                                  &confine_warden};
+
+	(void)state;
+	for (size_t t = 0; t < ARRAY_LEN(all); t++)
+		for (size_t i = 0; i < all[t]->n_rules; i++)
+			if (!confine_why(all[t], i))
+				fail_msg("table %s, row %zu (%s): nobody says why", all[t]->name, i, all[t]->rules[i].syscall);
+}
+
+/* What a Landlock domain refuses, tried in children; none of it needs root. */
+static int in_land(enum confine_land land, int (*try)(void))
+{
+	pid_t pid = fork();
+	int status = 0;
+
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		struct err e = {0};
+
+		if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || confine_landlock(land, &e) < 0)
+			_exit(250);
+		_exit(try());
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 251;
+}
+
+static int try_read_file(void)
+{
+	return open("/etc/passwd", O_RDONLY) < 0 ? errno : 0;
+}
+
+static int try_make_file(void)
+{
+	int fd = open("/tmp", O_TMPFILE | O_WRONLY, 0600);
+
+	return fd < 0 ? errno : 0;
+}
+
+static int try_execute(void)
+{
+	(void)execl("/bin/true", "true", (char *)NULL);
+	return errno;
+}
+
+static int try_listen(void)
+{
+	const struct sockaddr_in name = {.sin_family = AF_INET};
+
+	return bind(socket(AF_INET, SOCK_STREAM, 0), (const struct sockaddr *)&name, sizeof(name)) < 0 ? errno : 0;
+}
+
+static int try_connect(void)
+{
+	const struct sockaddr_in name = {.sin_family = AF_INET, .sin_port = 0x0100, .sin_addr.s_addr = 0x0100007F};
+
+	return connect(socket(AF_INET, SOCK_STREAM, 0), (const struct sockaddr *)&name, sizeof(name)) < 0 ? errno : 0;
+}
+
+static int try_signal(void)
+{
+	return kill(getppid(), 0) < 0 ? errno : 0;
+}
+
+static void test_lands(void **state)
+{
+	const int ports = confine_landlock_abi() >= CONFINE_PORTS_ABI ? EACCES : 0, scopes = confine_landlock_abi() >= CONFINE_SCOPES_ABI ? EPERM : 0;
+	const struct {
+		enum confine_land land;
+		int reads, makes, executes, listens, connects;
+	} rows[] = {
+		{CONFINE_LAND_NOTHING, EACCES, EACCES, EACCES, ports, ports ? ports : ECONNREFUSED},
+		{CONFINE_LAND_READS, 0, EACCES, EACCES, ports, ports ? ports : ECONNREFUSED},
+		{CONFINE_LAND_WRITES, 0, 0, EACCES, ports, ports ? ports : ECONNREFUSED},
+		{CONFINE_LAND_RUNS, 0, 0, 0, ports, ports ? ports : ECONNREFUSED},
+		{CONFINE_LAND_CONNECTS, 0, 0, EACCES, ports, ECONNREFUSED},
+	};
+
+	(void)state;
+	if (confine_landlock_abi() < 1)
+		return; /* where there is none, doctor says so */
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		assert_int_equal(in_land(rows[i].land, try_read_file), rows[i].reads);
+		assert_int_equal(in_land(rows[i].land, try_make_file), rows[i].makes);
+		assert_int_equal(in_land(rows[i].land, try_execute), rows[i].executes);
+		assert_int_equal(in_land(rows[i].land, try_listen), rows[i].listens);
+		assert_int_equal(in_land(rows[i].land, try_connect), rows[i].connects);
+		assert_int_equal(in_land(rows[i].land, try_signal), scopes);
+	}
+}
+
 static void test_unknown_name_is_refused(void **state)
 {
 	static const struct confine_rule rules[] = {{.syscall = "no_such_call"}};
-	const struct confine_table table = {"test", rules, 1, ENOSYS};
+	const struct confine_table table = {.name = "test", .rules = rules, .n_rules = 1, .others = ENOSYS};
 	struct err e = {0};
 	int fd = -1;
 
@@ -366,6 +482,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_app),
+		cmocka_unit_test(test_app_alone),
 		cmocka_unit_test(test_daemons),
 		cmocka_unit_test(test_egress),
 		cmocka_unit_test(test_starting_programs),
@@ -377,6 +494,8 @@ int main(void)
 		cmocka_unit_test(test_compiled_is_sealed_and_loads),
 		cmocka_unit_test(test_load_refuses_what_is_no_filter),
 		cmocka_unit_test(test_unknown_name_is_refused),
+		cmocka_unit_test(test_each_row_has_a_reason),
+		cmocka_unit_test(test_lands),
 	};
 
 	return cmocka_run_group_tests_name("confine", tests, NULL, NULL);

@@ -438,7 +438,7 @@ static void refuses_to_start(void **state)
 		(void)close(groups[0]);
 		if (with_go)
 			assert_int_equal(write(go[1], "g", 1), 1);
-		jail_fork(&jail, (const int[]){go[0], stage[1], filter, groups[1]});
+		jail_fork(&jail, (const int[]){go[0], stage[1], filter, groups[1], filter});
 		(void)close(go[1]);
 		(void)close(stage[1]);
 		assert_int_equal(waitpid(jail.pid, &status, 0), jail.pid);
