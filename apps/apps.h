@@ -61,6 +61,9 @@ json_t *apps_programs(const struct apps *apps);
 /* Titles of the apps that are not trusted and run; the caller's reference. */
 json_t *apps_untrusted(const struct apps *apps);
 
+/* Kills what the stage has started for the agent, and all apps. */
+void apps_end_all(struct apps *apps);
+
 /* Kills those that the stage has started for the agent; for hosts without a switch for all of them. */
 void apps_end_agents(struct apps *apps);
 

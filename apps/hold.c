@@ -91,6 +91,12 @@ json_t *apps_untrusted(const struct apps *apps)
 	return names;
 }
 
+void apps_end_all(struct apps *apps)
+{
+	spawner_signal_group(apps->spawner, INIT_GROUP_AGENT, SIGKILL);
+	spawner_signal_group(apps->spawner, INIT_GROUP_APPS, SIGKILL);
+}
+
 void apps_end_agents(struct apps *apps)
 {
 	spawner_signal_group(apps->spawner, INIT_GROUP_AGENT, SIGKILL);

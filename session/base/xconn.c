@@ -143,6 +143,11 @@ static void lose(struct xconn *x, const char *why)
 	x->tell = loop_at(x->loop, util_now_ms(), tell_lost, x);
 }
 
+void xconn_give_up(struct xconn *x, const char *why)
+{
+	lose(x, why);
+}
+
 /* Hands out the events that are there. One guard for all: a client that floods us with events must not cost us two calls for each. */
 static void hand_out(struct xconn *x)
 {
@@ -355,6 +360,8 @@ static int wait_readable(struct xconn *x, int64_t since_ms, struct err *e)
 		lose(x, "it does not answer");
 		return gone(e);
 	}
+	if (x->on_silent)
+		x->on_silent(x->on_lost_arg);
 	return err_set(e, ERR_X_SILENT, NULL, "the display did not answer within %d ms", LIMIT_X_WAIT_MS);
 }
 

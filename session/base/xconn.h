@@ -48,6 +48,7 @@ struct xconn {
 	bool lost;                 /* the connection broke; every later call fails with ERR_GONE */
 	void (*on_lost)(void *arg);
 	void *on_lost_arg;
+	void (*on_silent)(void *arg); /* NULL or set by the owner, with the same arg: called whenever a wait of LIMIT_X_WAIT_MS had no answer */
 };
 
 /*
@@ -79,6 +80,9 @@ void xconn_select_root(struct xconn *x, uint32_t events);
  * ERR_CANCELLED. Must run in a coroutine.
  */
 int xconn_reply(struct xconn *x, unsigned int sequence, void **reply, struct err *e);
+
+/* Takes the connection as lost: on_lost follows. */
+void xconn_give_up(struct xconn *x, const char *why);
 
 /* A round trip: everything sent before has been handled by the server. */
 int xconn_sync(struct xconn *x, struct err *e);

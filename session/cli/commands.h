@@ -24,6 +24,7 @@ extern const struct cli_command exec_run;                                       
 extern const struct cli_command image_build, image_ls;                             /* image.c */
 extern const struct cli_command token_make;                                        /* token.c */
 extern const struct cli_command doctor_look;                                       /* doctor.c */
+extern const struct cli_command selftest_run;                                      /* selftest.c */
 
 /* Options of a command that makes sessions: rows of its table. */
 #define SESSION_SPEC_OPTIONS                                                                                                          \

@@ -185,7 +185,7 @@ void journal_hide(struct journal *journal, bool hidden)
 /* Lines without anything of the screen. */
 static bool is_bare(const char *event)
 {
-	static const char *const names[] = {"lease", "warning", "approval", "paused", "resumed", "failed", "end"};
+	static const char *const names[] = {"lease", "warning", "display_silent", "approval", "paused", "resumed", "failed", "end"};
 
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)
 		if (strcmp(names[i], event) == 0)

@@ -295,6 +295,13 @@ static const struct member warning_line[] = {
 	{"ends_at", "time", "when"},
 	{"epoch", "count", "of the lease"},
 };
+static const struct member silent_line[] = {
+	LINE,
+	{"event", "=display_silent", "the display gave no answer: a program has grabbed it, or floods it"},
+	{"ended?", "=agent apps session", "what is ended for it, one after the other until it answers"},
+	{"answers", "boolean", "it does again; what was ended before it did helped"},
+	WHEN,
+};
 static const struct member result_check_line[] = {
 	LINE,
 	{"event", "=result_check", "something was found in what was about to be told"},
@@ -370,6 +377,7 @@ const struct shape shapes_stage[] = {
 	{"SwitchLine", "A line of a journal.", MEMBERS(switch_line)},
 	{"LeaseLine", "A line of a journal.", MEMBERS(lease_line)},
 	{"WarningLine", "A line of a journal.", MEMBERS(warning_line)},
+	{"SilentLine", "A line of a journal.", MEMBERS(silent_line)},
 	{"ResultCheckLine", "A line of a journal, of the result check.", MEMBERS(result_check_line)},
 	{"EgressLine", "A line of a journal, of the way out.", MEMBERS(egress_line)},
 	{"EgressClosedLine", "A line of a journal, of the way out.", MEMBERS(egress_closed_line)},

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "session/base/layer.h"
 #include "session/base/limits.h"
 #include "session/base/log.h"
 #include "session/base/space.h"
@@ -11,6 +12,7 @@
 #include "session/stage/act.h"
 #include "session/stage/rows.h"
 #include "session/stage/secret_typing.h"
+#include "session/stage/silence.h"
 
 #define CONNECT_EVERY_MS 5
 #define FIRST_QUIET_MS 300
@@ -324,10 +326,12 @@ static int open_parts(struct stage *stage, struct err *e)
 	    input_carry(stage->input, &stage->x_untrusted, e) < 0)
 		return -1;
 	if (apps_create(&stage->apps, &stage->x, steal_fd(&stage->ends.init_fd), steal_fd(&stage->ends.proc_fd), stage->ends.apps_pid,
-	                stage->image, json_object_get(stage->spec, "env"), stage->untrusted_cookie, &ops, e) < 0)
+	                stage->image, json_object_get(stage->spec, "env"),
+	                layer_is_off("display trust") ? stage->ends.cookie : stage->untrusted_cookie, &ops, e) < 0)
 		return -1;
 	display_on_resize(stage->display, on_resized, stage);
 	display_use_windows(stage->display, part_of, stage);
+	stage->x.on_silent = silence_begin;
 	display_use_blanks(stage->display, spots_where, stage);
 	join_rows(stage);
 	if (approvals_begin(stage, json_object_get(stage->spec, "approval"), stage->operators, e) < 0 || egress_begin(stage, deadline_ms, e) < 0)
@@ -432,6 +436,8 @@ void stage_end(struct stage *stage, const char *reason)
 int stage_check_ready(const struct stage *stage, struct err *e)
 {
 	if (stage->state == STAGE_IS_READY) {
+		if (silence_check(stage, e) < 0)
+			return -1;
 		if (connections_queued(stage->connections) <= LIMIT_STAGE_QUEUED_BYTES)
 			return 0;
 		return err_set(e, ERR_BUSY, NULL, "earlier answers of this session are not read yet");

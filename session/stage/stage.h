@@ -67,6 +67,7 @@ struct stage {
 	long epoch, episode;
 	json_t *apps_started;    /* what `launch` answered for each app of the spec */
 	struct xconn x;
+	bool display_is_silent;   /* new work is refused (silence.h) */
 	struct xconn x_untrusted; /* among the apps that are not trusted; they may end it */
 	uint8_t untrusted_cookie[XSECURITY_COOKIE_LEN];
 	struct display *display;
