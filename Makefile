@@ -136,8 +136,9 @@ $(B)/fixtures/glovebox-front: $(filter-out $(B)/session/mcp/no_more.o,$(call obj
 	@echo "  LINK  fixtures/glovebox-front"
 	@$(CC) $(LDFLAGS) -o $@ $^ $(shell pkg-config --libs $(LIBS_glovebox-front)) -lwslay
 
-# An app whose accessibility is hostile, and a program that listens to that of others; static: they run in the images.
-$(B)/fixtures/liar $(B)/fixtures/overhear: $(B)/fixtures/%: $(B)/tests/access/%.o
+# An app whose accessibility is hostile, a program that listens to that of others, and one that is in the way of all on the display; static: they run in
+# the images.
+$(B)/fixtures/liar $(B)/fixtures/overhear $(B)/fixtures/hostile: $(B)/fixtures/%: $(B)/tests/access/%.o
 	@mkdir -p $(@D)
 	@echo "  LINK  fixtures/$*"
 	@$(CC) $(LDFLAGS_STATIC) -s -o $@ $^ $(shell pkg-config --static --libs xcb) $(shell pkg-config --libs dbus-1)
@@ -175,7 +176,7 @@ $(foreach t,$(FUZZ),$(eval $(call FUZZ_PROGRAM,$(t:$(B)/%=%))))
 
 fuzz: $(FUZZ)
 
-unit-programs: $(UNIT) $(XTESTS) $(FUZZ) $(B)/fixtures/glovebox-front $(B)/fixtures/liar $(B)/fixtures/overhear $(B)/fixtures/fields.so
+unit-programs: $(UNIT) $(XTESTS) $(FUZZ) $(B)/fixtures/glovebox-front $(B)/fixtures/liar $(B)/fixtures/overhear $(B)/fixtures/hostile $(B)/fixtures/fields.so
 
 unit: unit-programs
 	@for t in $(UNIT); do $$t || exit 1; done

@@ -29,6 +29,8 @@ def images(folder):
     for name, (options, trusted) in HOSTILE.items():
         manifest["apps"].append({"name": f"hostile-{name}", "title": name, "class": f"Hostile-{name}", "trusted": trusted, "args": "none", "kind": "app",
                                  "argv": [BATTERY, *options, "--out", f"/tmp/{name}"]})
+    manifest["apps"].append({"name": "grabber", "title": "Grabber", "class": "Grabber", "trusted": False, "args": "none", "kind": "app",
+                             "argv": ["/home/user/hostile", "grab"]})
     (folder / "manifests" / f"{IMAGE}.json").write_text(json.dumps(manifest))
     mounted = []
     try:

@@ -1,11 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What hostile programs try from inside the jail: the escape battery (tests/escape), by everybody who runs there."""
+import base64
+import gzip
+import json
 import os
+import subprocess
 
 import pytest
 
 import escape
-from conftest import Server
+import jail
+from api import in_thread
+from conftest import BUILD, Server, until
 
 # Of who starts the server: none of it is for a jail (case X04).
 HOST = {"AWS_SECRET_ACCESS_KEY": "canary", "SSH_AUTH_SOCK": "/run/canary", "GLOVEBOX_TOKEN": "canary", "CANARY_TOKEN": "canary"}
@@ -13,13 +19,18 @@ LEAST = {"command": 150, "app": 150, "browser": 150, "root": 150}
 
 
 @pytest.fixture(scope="module")
-def hostile(prepared, tmp_path_factory):
-    """A session of an image with hostile apps."""
+def escapes(prepared, tmp_path_factory):
+    """A server with an image with hostile apps."""
     folder = tmp_path_factory.mktemp("escape")
     with escape.images(folder / "images") as images:
         server = Server(folder / "state", "--images", images, env={**os.environ, **HOST}).start()
-        yield server.api.new(image=escape.IMAGE)
+        yield server
         server.stop()
+
+
+@pytest.fixture(scope="module")
+def hostile(escapes):
+    return escapes.api.new(image=escape.IMAGE)
 
 
 @pytest.mark.parametrize("how", escape.HOW)
@@ -37,7 +48,71 @@ def test_a_program_that_is_no_browser_cannot_become_root(hostile):
 
 
 def test_the_battery_runs_in_jails_alone(prepared):
-    import subprocess
-    from conftest import BUILD
     done = subprocess.run([BUILD / "glovebox-battery"], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "") and "nothing was tried" in done.stderr
+
+
+# In the way of all others on the display.
+
+@pytest.fixture
+def abused(escapes):
+    """A session with the program that abuses its display, and an app that is not in its way."""
+    session = escapes.api.new(image=escape.IMAGE, apps=["editor"])
+    program = base64.b64encode(gzip.compress((BUILD / "fixtures/hostile").read_bytes())).decode()
+    session.run("sh", "-c", "base64 -d | gunzip >hostile && chmod +x hostile", stdin=program)
+    yield session
+    session.end()
+
+
+def abuse(session, how):
+    """What it says."""
+    session.run("sh", "-c", f"setsid ./hostile {how} >said 2>/dev/null </dev/null &")
+    return until(lambda: session.exec("cat", "said")["stdout"])
+
+
+def silences(server, session):
+    lines = (server.state / "journals" / session.id / "journal.jsonl").read_text().splitlines()
+    return [line.get("ended", line["answers"]) for line in map(json.loads, lines) if line["event"] == "display_silent"]
+
+
+def is_answering(session):
+    return session.agent.request("GET", f"{session.path}/screenshot").status == 200
+
+
+def test_a_command_that_grabs_the_display_is_ended(escapes, abused):
+    """And nothing else is: the app stays."""
+    assert abuse(abused, "grab") == "grabbed\n"
+    until(lambda: is_answering(abused), within_s=20)
+    assert silences(escapes, abused) == ["agent", True]
+    assert "editor" in [window["app"] for window in abused.windows()]
+    assert "hostile" not in jail.processes(abused.id).values()
+
+
+def test_an_app_that_grabs_the_display_is_ended(escapes, abused):
+    """After the agent's own processes, which did not do it; while it goes on, new work is refused."""
+    abused.run("sh", "-c", "setsid sleep 1000 >/dev/null 2>&1 &")
+    thread, _ = in_thread(lambda: abused.agent.request("POST", f"{abused.path}/act", {"actions": [{"action": "launch", "app": "grabber"}]}))
+    until(lambda: "hostile" in jail.processes(abused.id).values())
+    until(lambda: abused.agent.request("GET", f"{abused.path}/screenshot").json.get("code") == "display_silent", within_s=20)
+    until(lambda: is_answering(abused), within_s=20)
+    thread.join()
+    assert silences(escapes, abused) == ["agent", "apps", True]
+    assert abused.id in escapes.live_sessions() and not {"hostile", "mousepad", "sleep"} & set(jail.processes(abused.id).values())
+    abused.do("launch", app="editor")
+
+
+def test_all_connections_are_taken(abused):
+    """The stage has its own from the start."""
+    said, n = abuse(abused, "connections").split()
+    assert said == "taken" and 300 < int(n) < 512
+    abused.act({"action": "move", "x": 20, "y": 30}, {"action": "click", "x": 20, "y": 30})
+    assert is_answering(abused)
+
+
+def test_pixmaps_meet_the_servers_own_limit(abused):
+    """64 of 64 MiB each: the client is refused, the server lives."""
+    server = jail.part(abused.id, "Xvfb")
+    made, refused = (int(word) for word in abuse(abused, "pixmaps").split()[1::2])
+    assert made + refused == 64 and made < 20, (made, refused)
+    abused.act({"action": "move", "x": 20, "y": 30})
+    assert is_answering(abused) and jail.part(abused.id, "Xvfb") == server
