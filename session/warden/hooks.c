@@ -2,7 +2,6 @@
 /* Its file, its jail, its socket, its restarts. */
 #include "session/warden/hooks.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +21,6 @@
 struct hooks {
 	struct warden *warden;
 	int file;           /* sealed */
-	int net;            /* the host's network namespace */
 	int front, own;     /* both ends of the socket, kept: what lies in it outlives either process */
 	struct child *child;
 	struct loop_timer *timer; /* restart, or the end of patience */
@@ -38,15 +36,14 @@ int hooks_create(struct hooks **out, const char *path, int program, uid_t uid, b
 	if (!path)
 		return 0;
 	hooks = util_zalloc(sizeof(*hooks));
-	*hooks = (struct hooks){.file = -1, .net = -1, .front = -1, .own = -1};
+	*hooks = (struct hooks){.file = -1, .front = -1, .own = -1};
 	*out = hooks;
 	if (config_copy(path, true, &hooks->file, e) < 0)
 		return -1;
 	rc = config_check(hooks->file, path, PROGRAM_NAME, program, uid, !only_checks, e);
 	if (rc != 0)
 		return rc < 0 ? -1 : err_set(e, ERR_BAD_FIELD, NULL, "the file of webhooks is wrong: nothing was started");
-	hooks->net = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
-	if (hooks->net < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) < 0)
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) < 0)
 		return err_sys(e, "the ends of webhooks");
 	hooks->front = ends[0];
 	hooks->own = ends[1];
@@ -106,7 +103,7 @@ static struct child *clone_child(struct hooks *hooks, struct err *e)
 	char uid[32], name[] = PROGRAM_NAME;
 	struct outward outward;
 	char *argv[] = {name, NULL}, *envp[2 + WARDEN_LOG_ENV] = {uid};
-	int *const fds[] = {&hooks->own, &hooks->file}, *const tools[] = {&hooks->net};
+	int *const fds[] = {&hooks->own, &hooks->file}, *const tools[] = {&warden->net};
 	struct cgroup_seat seat;
 	struct child_plan plan = {.name = name, .log_is_ours = true, .namespaces = OUTWARD_NAMESPACES, .seat = &seat,
 	                          .program = warden->programs[PROGRAM_EGRESS], .argv = argv, .envp = envp, .umask = 077, .fds = fds,
@@ -114,7 +111,7 @@ static struct child *clone_child(struct hooks *hooks, struct err *e)
 	                          .arg = &outward.jail};
 	struct child *child;
 
-	outward_init(&outward, warden->build, &hooks->net, NULL);
+	outward_init(&outward, warden->build, &warden->net, NULL);
 	(void)snprintf(uid, sizeof(uid), "GLOVEBOX_UID=%u", warden_uid(warden, 0, SLOT_EGRESS));
 	warden_add_log_env(warden, envp + 1);
 	if (cgroup_seat_init(&seat, warden->cgroups, "egress", e) < 0)
@@ -175,7 +172,6 @@ void hooks_destroy(struct hooks *hooks)
 	if (hooks->warden)
 		loop_cancel(hooks->timer);
 	util_close_fd(&hooks->file);
-	util_close_fd(&hooks->net);
 	util_close_fd(&hooks->front);
 	util_close_fd(&hooks->own);
 	free(hooks);

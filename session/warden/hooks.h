@@ -15,7 +15,7 @@ struct hooks;
 
 /*
  * Takes the file, as its sealed copy, and has `program` check it as `uid` (as config_check does), which says what is wrong with it. *hooks is
- * the caller's; NULL when path is NULL: there are no webhooks. Must run in the network namespace that the child is to have.
+ * the caller's; NULL when path is NULL: there are no webhooks.
  */
 int hooks_create(struct hooks **hooks, const char *path, int program, uid_t uid, bool only_checks, struct err *e);
 

@@ -124,14 +124,15 @@ static int set_up(struct warden *warden, const struct options *options, struct e
 	(void)state_path(&warden->state, warden->build, sizeof(warden->build), "build", "");
 	(void)state_path(&warden->state, groups, sizeof(groups), "groups", "");
 	(void)state_path(&warden->state, cgroup2, sizeof(cgroup2), "cgroup2", "");
-	warden->net = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
-	if (warden->net < 0)
+	/* Who is root of a user namespace alone could not send anybody back to the host's network. */
+	warden->net = warden->user.ordinary ? -1 : open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
+	if (warden->net < 0 && !warden->user.ordinary)
 		return err_sys(e, "the network namespace");
 	if (settle_mounts(e) < 0 || cgroup_create(&warden->cgroups, warden->state.name, groups, cgroup2, e) < 0 ||
 	    state_prepare(&warden->state, warden_uid(warden, 0, SLOT_FRONT), e) < 0 || share_tools(warden, tools, e) < 0 ||
 	    prepare_filters(warden->filters, e) < 0)
 		return -1;
-	return settle_rights(e);
+	return settle_rights(warden->user.ordinary, e);
 }
 
 static void on_request(struct warden *warden, const struct warden_request *request)

@@ -87,11 +87,11 @@ static int drop_capabilities(struct err *e)
 	return syscall(SYS_capset, &head, caps) < 0 ? err_sys(e, "capset") : 0;
 }
 
-int settle_rights(struct err *e)
+int settle_rights(bool keeps_net, struct err *e)
 {
 	struct rlimit core;
 
-	if (unshare(CLONE_NEWNET) < 0)
+	if (!keeps_net && unshare(CLONE_NEWNET) < 0)
 		return err_sys(e, "an empty network namespace");
 	/* The hard limit stays: jails have 1, which it takes to keep a pipe of core_pattern from being run. */
 	if (getrlimit(RLIMIT_CORE, &core) < 0)

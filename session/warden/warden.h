@@ -43,7 +43,7 @@ struct warden {
 	struct serve serve;
 	struct warden_hello hello;
 	struct front *front;
-	int net;                    /* the network namespace that it began in, for those that reach out */
+	int net;                    /* the network namespace that it began in, for those that reach out; -1: it is there still */
 	struct hooks *hooks;        /* NULL: there are no webhooks */
 	struct session *sessions;
 	int64_t usage_ms;           /* when the front last asked what sessions use */

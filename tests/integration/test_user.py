@@ -12,6 +12,7 @@ import pytest
 
 from api import Refused
 from conftest import BUILD, IMAGES, Server, until
+from outside import Site
 
 UID = 424242
 OTHER = 424243  # another ordinary user
@@ -79,6 +80,15 @@ def home(prepared):
 
 
 @pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("outside")
+    (folder / "index.html").write_text("from outside\n")
+    site = Site(folder)
+    yield site
+    site.close()
+
+
+@pytest.fixture(scope="module")
 def users(home):
     """With groups of its own."""
     groups = delegated(f"glovebox-user-{os.getpid()}")
@@ -115,6 +125,22 @@ def test_a_session_of_it(users):
     assert all(len(uid) == 1 for uid in parts.values()) and len(set().union(*parts.values())) == 4, parts
     assert set().union(*uids.values()) <= set(SUBORDINATE)
     session.end()
+
+
+def test_a_way_out(home, site):
+    """Into the host's network, which the server itself has not left; everybody else has a network of its own."""
+    (home.path / "ceilings").write_text("unlimited = 1\negress_permit = 127.0.0.1\n")
+    server = home.server("--ceilings", home.path / "ceilings", name="outward").start()
+    try:
+        session = server.api.new(image="toolkits", egress={"mode": "allowlist", "allow": [f"127.0.0.1:{site.port}"]})
+        assert session.run("curl", "-sS", "--noproxy", "", site.url(host="127.0.0.1")) == "from outside\n"
+        networks = {}
+        for pid, (name, _) in below(server.process.pid).items():
+            networks.setdefault(os.readlink(f"/proc/{pid}/ns/net"), set()).add(name)
+        assert networks[os.readlink("/proc/self/ns/net")] == {"gloveboxd", "glovebox-egress"}
+        session.end()
+    finally:
+        server.stop()
 
 
 def test_the_command_line_finds_its_token(users, home):
