@@ -127,6 +127,11 @@ def test_a_session_of_it(users):
     session.end()
 
 
+def test_the_command_line_finds_its_token(users, home):
+    token = home.path / ".config/glovebox/token"
+    assert token.read_text() == (users.state / "operator.token").read_text() and token.stat().st_uid == UID and token.stat().st_mode & 0o077 == 0
+
+
 def test_a_way_out(home, site):
     """Into the host's network, which the server itself has not left; everybody else has a network of its own."""
     (home.path / "ceilings").write_text("unlimited = 1\negress_permit = 127.0.0.1\n")
@@ -141,11 +146,6 @@ def test_a_way_out(home, site):
         session.end()
     finally:
         server.stop()
-
-
-def test_the_command_line_finds_its_token(users, home):
-    token = home.path / ".config/glovebox/token"
-    assert token.read_text() == (users.state / "operator.token").read_text() and token.stat().st_uid == UID and token.stat().st_mode & 0o077 == 0
 
 
 def test_limits_hold(users):
