@@ -224,27 +224,99 @@ static void mask(struct masked *out, const struct written_text *text, size_t at,
 	out->taken = at + n;
 }
 
-char *leaks_mask(const struct leaks *leaks, const char *bytes, size_t len, struct leak_hits *hits, size_t *out_len)
+/* Looks at the places from `from` to before `to`, of which later ones may be part of what begins there; where that ends is in *end. */
+static struct masked pass(const struct leaks *leaks, const struct written_text *text, size_t from, size_t to, struct leak_hits *hits, size_t *end)
 {
-	const struct written_text text = {bytes, len};
-	struct masked out = {.bytes = NULL};
+	struct masked out = {.bytes = NULL, .taken = from};
+	size_t at = from;
 
-	if (!leaks->any || len < LEAKS_SECRET_MIN_BYTES)
-		return NULL;
-	for (size_t at = 0; at + 1 < len;) {
-		size_t pair = pair_of(bytes[at], bytes[at + 1]), n = 0;
+	while (at < to && at + 1 < text->len) {
+		size_t pair = pair_of(text->bytes[at], text->bytes[at + 1]), n = 0;
 		bool masks = false;
 
 		if (leaks->pairs[pair / 64] >> pair % 64 & 1)
-			n = find_at(leaks, &text, at, hits, &masks);
+			n = find_at(leaks, text, at, hits, &masks);
 		if (masks)
-			mask(&out, &text, at, n);
+			mask(&out, text, at, n);
 		at += n > 0 ? n : 1;
 	}
+	*end = at < to ? to : at;
+	return out;
+}
+
+char *leaks_mask(const struct leaks *leaks, const char *bytes, size_t len, struct leak_hits *hits, size_t *out_len)
+{
+	const struct written_text text = {bytes, len};
+	struct masked out;
+	size_t end;
+
+	if (!leaks->any || len < LEAKS_SECRET_MIN_BYTES)
+		return NULL;
+	out = pass(leaks, &text, 0, len, hits, &end);
 	if (!out.bytes)
 		return NULL;
 	put(&out, bytes + out.taken, len - out.taken);
 	out.bytes[out.len] = '\0';
 	*out_len = out.len;
 	return out.bytes;
+}
+
+/* --- a text that comes in pieces --- */
+
+void leaks_stream_begin(struct leaks_stream *stream, const struct leaks *leaks, leaks_out_fn *out, void *arg)
+{
+	*stream = (struct leaks_stream){.leaks = leaks, .out = out, .arg = arg};
+	if (leaks->any)
+		stream->text = util_alloc(LEAKS_WINDOW_BYTES);
+}
+
+/* Deals with what begins before `to`, and keeps the rest, with the byte before it. */
+static int deal(struct leaks_stream *stream, size_t to)
+{
+	const struct written_text text = {stream->text, stream->len};
+	size_t end, kept;
+	struct masked out = pass(stream->leaks, &text, stream->from, to, &stream->hits, &end);
+	int rc = out.len > 0 ? stream->out(stream->arg, out.bytes, out.len) : 0;
+
+	stream->masked |= out.bytes != NULL;
+	if (rc == 0 && end > out.taken)
+		rc = stream->out(stream->arg, stream->text + out.taken, end - out.taken);
+	if (out.bytes)
+		explicit_bzero(out.bytes, out.len);
+	free(out.bytes);
+	kept = end > 0 ? end - 1 : 0;
+	memmove(stream->text, stream->text + kept, stream->len - kept);
+	stream->len -= kept;
+	stream->from = end - kept;
+	return rc;
+}
+
+int leaks_stream_feed(struct leaks_stream *stream, const char *bytes, size_t len)
+{
+	if (!stream->leaks->any)
+		return len > 0 ? stream->out(stream->arg, bytes, len) : 0;
+	while (len > 0) {
+		size_t room = LEAKS_WINDOW_BYTES - stream->len, n = len < room ? len : room;
+
+		memcpy(stream->text + stream->len, bytes, n);
+		stream->len += n;
+		bytes += n;
+		len -= n;
+		if (stream->len == LEAKS_WINDOW_BYTES && deal(stream, LEAKS_WINDOW_BYTES - LEAKS_AHEAD_BYTES) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int leaks_stream_end(struct leaks_stream *stream)
+{
+	return stream->leaks->any && stream->len > stream->from ? deal(stream, stream->len) : 0;
+}
+
+void leaks_stream_finish(struct leaks_stream *stream)
+{
+	if (stream->text)
+		explicit_bzero(stream->text, LEAKS_WINDOW_BYTES);
+	free(stream->text);
+	stream->text = NULL;
 }

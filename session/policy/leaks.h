@@ -48,6 +48,29 @@ void leaks_begin(struct leaks *leaks);
  * stays UTF-8. */
 char *leaks_mask(const struct leaks *leaks, const char *text, size_t len, struct leak_hits *hits, size_t *out_len);
 
+/*
+ * A text that comes in pieces, of any length: what stands across their borders is found as well, as long as it ends within LEAKS_AHEAD_BYTES. `out` gets what may
+ * leave, piece by piece, and ends the pass with -1. At most LEAKS_WINDOW_BYTES are kept.
+ */
+#define LEAKS_WINDOW_BYTES (256 * 1024)
+#define LEAKS_AHEAD_BYTES (64 * 1024)
+typedef int leaks_out_fn(void *arg, const char *bytes, size_t len);
+
+struct leaks_stream {
+	const struct leaks *leaks;
+	leaks_out_fn *out;
+	void *arg;
+	char *text;       /* of LEAKS_WINDOW_BYTES; NULL: there is nothing to look for */
+	size_t len, from; /* what is kept of it, and where what was not dealt with begins */
+	struct leak_hits hits;
+	bool masked;      /* something was */
+};
+
+void leaks_stream_begin(struct leaks_stream *stream, const struct leaks *leaks, leaks_out_fn *out, void *arg);
+int leaks_stream_feed(struct leaks_stream *stream, const char *bytes, size_t len);
+int leaks_stream_end(struct leaks_stream *stream); /* nothing more comes */
+void leaks_stream_finish(struct leaks_stream *stream); /* wipes and frees */
+
 /* "private_key", "cloud_key", "card". */
 const char *leaks_rule_name(enum leak_rule rule);
 

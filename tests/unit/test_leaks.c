@@ -161,12 +161,63 @@ static void test_several(void **state)
 	assert_int_equal(hits.secrets[1], 2);
 }
 
+struct streamed {
+	char *text;
+	size_t len;
+};
+
+static int keep(void *arg, const char *bytes, size_t len)
+{
+	struct streamed *streamed = arg;
+
+	streamed->text = util_realloc(streamed->text, streamed->len + len + 1);
+	memcpy(streamed->text + streamed->len, bytes, len);
+	streamed->len += len;
+	streamed->text[streamed->len] = '\0';
+	return 0;
+}
+
+/* A long text with values all along it, in pieces of any length: as if it came in one. */
+static void test_pieces(void **state)
+{
+	static const size_t steps[] = {1, 7, 4096, 65536, LEAKS_WINDOW_BYTES - LEAKS_AHEAD_BYTES, LEAKS_WINDOW_BYTES, 3000000};
+	enum { LEN = 700000 };
+	auto_free char *text = util_alloc(LEN + 1), *whole = NULL;
+	struct leak_hits before;
+	size_t len = 0;
+
+	(void)state;
+	begin("a-stored-value", LEAK_MASK);
+	memset(text, '.', LEN);
+	text[LEN] = '\0';
+	for (size_t at = 100; at + 100 < LEN; at += 1009)
+		memcpy(text + at, at % 3 == 0 ? "a-stored-value" : at % 3 == 1 ? "a%2dstored%2Dvalue" : "AKIAABCDEFGHIJKLMNOP", at % 3 == 0 ? 14 : at % 3 == 1 ? 18 : 20);
+	memcpy(text + LEN - 14, "a-stored-value", 14);
+	whole = leaks_mask(&leaks, text, LEN, &hits, &len);
+	before = hits;
+	for (size_t i = 0; i < ARRAY_LEN(steps); i++) {
+		struct streamed streamed = {.text = NULL};
+		struct leaks_stream stream;
+
+		leaks_stream_begin(&stream, &leaks, keep, &streamed);
+		for (size_t at = 0; at < LEN; at += steps[i])
+			assert_int_equal(leaks_stream_feed(&stream, text + at, steps[i] < LEN - at ? steps[i] : LEN - at), 0);
+		assert_int_equal(leaks_stream_end(&stream), 0);
+		assert_int_equal(streamed.len, len);
+		assert_true(memcmp(streamed.text, whole, len) == 0);
+		assert_memory_equal(&stream.hits, &before, sizeof(before));
+		assert_true(stream.masked);
+		leaks_stream_finish(&stream);
+		free(streamed.text);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_forms_of_a_value), cmocka_unit_test(test_base64), cmocka_unit_test(test_not_the_value),
 		cmocka_unit_test(test_length_is_hidden), cmocka_unit_test(test_keys),   cmocka_unit_test(test_cards),
-		cmocka_unit_test(test_several),
+		cmocka_unit_test(test_several),         cmocka_unit_test(test_pieces),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
