@@ -38,7 +38,7 @@ CFLAGS  += -std=gnu17 -D_GNU_SOURCE -DGLOVEBOX_VERSION='"$(VERSION)"' -I. $(PKG_
 LDFLAGS += -pie -Wl,-z,relro,-z,now $(filter -fsanitize%,$(OPT_$(MODE)))
 
 # A program is the folders of its sources, and what it links beside the base library.
-PROGRAMS := gloveboxd glovebox-front glovebox-stage glovebox glovebox-init glovebox-display glovebox-launch glovebox-access glovebox-egress glovebox-view glovebox-relay glovebox-battery
+PROGRAMS := gloveboxd glovebox-front glovebox-stage glovebox glovebox-init glovebox-display glovebox-launch glovebox-access glovebox-files glovebox-egress glovebox-view glovebox-relay glovebox-battery
 DIRS_gloveboxd        := session/warden sandbox/jail sandbox/confine
 LIBS_gloveboxd        := libseccomp gnutls
 DIRS_glovebox-front   := session/front session/policy session/mcp session/journal sandbox/confine
@@ -58,6 +58,8 @@ DIRS_glovebox-egress  := sandbox/egress sandbox/confine
 LIBS_glovebox-egress  := jansson libseccomp libcurl libcares gnutls libssl libcrypto
 DIRS_glovebox-access  := apps/access apps/access/wire
 LIBS_glovebox-access  := dbus-1
+DIRS_glovebox-files   := apps/files sandbox/confine
+LIBS_glovebox-files   := libseccomp
 DIRS_glovebox-view    := display/view sandbox/confine
 LIBS_glovebox-view    := libvncserver libseccomp zlib
 DIRS_glovebox-relay   := apps/relay sandbox/confine
@@ -65,7 +67,7 @@ LIBS_glovebox-relay   := libseccomp
 DIRS_glovebox-battery := tests/escape
 LIBS_glovebox-battery := xcb
 NO_PC_glovebox-battery := -lXau -lXdmcp
-STATIC := glovebox-relay glovebox-init glovebox-display glovebox-launch glovebox-access glovebox-battery
+STATIC := glovebox-files glovebox-relay glovebox-init glovebox-display glovebox-launch glovebox-access glovebox-battery
 LDFLAGS_STATIC = $(if $(filter -fsanitize%,$(LDFLAGS)),$(LDFLAGS),$(filter-out -pie,$(LDFLAGS)) -static-pie -Wl,--no-warnings) # sanitizers cannot be static; libdbus warns of lookups that are not made
 
 # Folder apps comes with the words that it shares with glovebox-access.

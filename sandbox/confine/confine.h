@@ -61,7 +61,7 @@ struct confine_table {
  * by each program of init's that is not a trusted one. warden denies what no process of Glovebox ever needs.
  */
 extern const struct confine_table confine_app, confine_app_deny, confine_app_alone, confine_xvfb, confine_wm, confine_stage, confine_front, confine_egress,
-                                  confine_proxy, confine_view, confine_relay, confine_warden;
+                                  confine_proxy, confine_view, confine_relay, confine_files, confine_warden;
 
 /*
  * The whole entry of a daemon, to be called before it opens anything: detaches the loader's mounts, sets resource limits, drops to

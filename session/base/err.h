@@ -67,7 +67,10 @@
 	X(ERR_DENIED, "denied", 403, "human", "A rule or a person has refused this action")                                      \
 	X(ERR_APPROVAL_PENDING, "approval_pending", 409, "human", "A person is asked, and has not answered yet")               \
 	X(ERR_WAITING, "waiting_for_approval", 409, "human", "Another call of this session waits for a person's answer")       \
-	X(ERR_SENSITIVE, "sensitive_field", 409, "human", "A password field has the focus")
+	X(ERR_SENSITIVE, "sensitive_field", 409, "human", "A password field has the focus") \
+	X(ERR_RANGE, "bad_range", 416, "caller", "The range lies behind the end of the file")                                  \
+	X(ERR_SETUP, "setup_failed", 422, "caller", "A command of the setup phase has failed")                                 \
+	X(ERR_DISK_FULL, "disk_full", 507, "caller", "The files of the session have no more room")
 
 enum err_code {
 	ERR_NONE = 0,

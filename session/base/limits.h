@@ -65,6 +65,11 @@
 #define LIMIT_RESULTS_MS 600000               /* for so long */
 #define LIMIT_CALL_MS 300000                  /* timeout_ms of a call, at most */
 #define LIMIT_CALL_DEFAULT_MS 60000
+#define LIMIT_COMING_BYTES (256 * 1024)       /* of a body that is taken as it comes: kept in the front, and again in the stage */
+#define LIMIT_FILE_CALLS 4                    /* calls for files of one session that run at once */
+#define LIMIT_FILE_STEP_MS 30000              /* the next word of the helper that serves one, or of its caller */
+#define LIMIT_FILE_SCAN_MS 300000             /* reading a file through before it is sent */
+#define LIMIT_UPLOAD_BYTES (1LL << 37)        /* body of an upload; what a session may have is less */
 #define LIMIT_MCP_CALLS 64                    /* requests of an MCP client on standard input that run at once */
 #define LIMIT_MCP_END_MS 1000                 /* from the end of its input, for answers that are under way */
 #define LIMIT_X_WAIT_MS 2000                  /* one reply of the X server */

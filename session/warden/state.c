@@ -165,7 +165,7 @@ static int copy_program(int program, const char *path, struct err *e)
 }
 
 const char *const STATE_TOOL_FILES[N_STATE_TOOLS] = {[STATE_TOOL_LAUNCH] = "glovebox-launch", [STATE_TOOL_ACCESS] = "glovebox-access",
-                                                      [STATE_TOOL_RELAY] = "glovebox-relay", [STATE_TOOL_BATTERY] = "glovebox-battery"};
+                                                      [STATE_TOOL_RELAY] = "glovebox-relay", [STATE_TOOL_BATTERY] = "glovebox-battery", [STATE_TOOL_FILES_HELPER] = "glovebox-files"};
 
 int state_mount_share(const struct state *state, const int tools[N_STATE_TOOLS], struct err *e)
 {

@@ -38,7 +38,7 @@ int state_open(struct state *state, const char *dir, struct err *e);
 int state_prepare(struct state *state, uid_t front, struct err *e);
 
 /* Programs of ours that the app jails have. */
-enum state_tool { STATE_TOOL_LAUNCH, STATE_TOOL_ACCESS, STATE_TOOL_RELAY, STATE_TOOL_BATTERY, N_STATE_TOOLS };
+enum state_tool { STATE_TOOL_LAUNCH, STATE_TOOL_ACCESS, STATE_TOOL_RELAY, STATE_TOOL_BATTERY, STATE_TOOL_FILES_HELPER, N_STATE_TOOLS };
 extern const char *const STATE_TOOL_FILES[N_STATE_TOOLS];
 
 /* Mounts the tmpfs on share/ in the calling process's mount namespace and puts the programs that are given (not -1) in its bin/. */
