@@ -23,7 +23,7 @@ static const struct field rule_fields[] = {
 	PATTERNS("argv", "commands: the words of a simple command with a space between them, its program without the folder unless the pattern has one"),
 	PATTERNS("host", "host that a program of the session connects to for the first time, of those that its egress lets through"),
 	PATTERNS("reach", "what lets the session reach that host: allowlist or open, the mode of its egress"),
-	PATTERNS("path", "file that is read or written; in no force yet"),
+	PATTERNS("path", "files, by their whole paths, that file_get, file_put and file_delete reach"),
 };
 static const struct form rule_form = {rule_fields, ARRAY_LEN(rule_fields), "all that is named must match, and of each list one"};
 

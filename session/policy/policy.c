@@ -297,19 +297,6 @@ static void check_member(const json_t *rule, const char *path, const char *membe
 	}
 }
 
-static void check_idle(const json_t *rule, const char *path, struct faults *faults)
-{
-	static const char *const idle[] = {"path"};
-
-	for (size_t i = 0; i < ARRAY_LEN(idle); i++) {
-		auto_free char *at = util_printf("%s/%s", path, idle[i]);
-
-		if (json_object_get(rule, idle[i]))
-			(void)err_set(faults_next(faults), ERR_UNSUPPORTED, at, "%s is not offered: nothing asks about it in this version, and the rule would never match",
-			              idle[i]);
-	}
-}
-
 void policy_check_rules(const json_t *rules, const json_t *places, const char *path, struct faults *faults)
 {
 	const json_t *rule;
@@ -322,7 +309,6 @@ void policy_check_rules(const json_t *rules, const json_t *places, const char *p
 		check_member(rule, at, "reach", is_reach, places, "it must be one of: allowlist open", faults);
 		check_member(rule, at, "into", is_field, places, "it must be password", faults);
 		check_member(rule, at, "place", is_kind, places, "no place is of this kind; GET /v1/approvals/rules lists them", faults);
-		check_idle(rule, at, faults);
 	}
 }
 

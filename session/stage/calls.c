@@ -8,6 +8,7 @@
 #include "session/base/util.h"
 #include "session/stage/act.h"
 #include "session/stage/computer.h"
+#include "session/stage/files.h"
 #include "session/stage/keyed.h"
 #include "session/stage/lease.h"
 #include "session/stage/looks.h"
@@ -137,6 +138,9 @@ const struct call_row calls_rows[] = {
 	{"act", HANDS, CALL_HANDS, true, keyed_act},
 	{"computer", HANDS, CALL_HANDS, true, computer_call},
 	{"screenshot", HANDS, CALL_HANDS, true, looks_call},
+	{"file_get", HANDS, CALL_HANDS, true, files_get_call},
+	{"file_put", HANDS, CALL_HANDS, true, files_put_call},
+	{"file_drop", HANDS, CALL_HANDS, true, files_drop_call},
 	{"thumbnail", EYES, CALL_EYES, true, thumbnail_call},
 	{"events", ANYBODY, CALL_BARE, false, handle_events},
 	{"stream", HANDS, CALL_HANDS, true, stream_call},
@@ -199,6 +203,15 @@ static void work(void *arg)
 	}
 	call_finish(task->call);
 	free(task);
+}
+
+bool calls_body_comes(void *arg, const struct call *call)
+{
+	(void)arg;
+	for (size_t i = 0; i < calls_n_rows; i++)
+		if (strcmp(calls_rows[i].name, call->name) == 0)
+			return calls_rows[i].handle == files_put_call;
+	return false;
 }
 
 int calls_check_answer(void *arg, const struct call *call, struct err *e)

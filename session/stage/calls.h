@@ -23,6 +23,9 @@ extern const size_t calls_n_rows;
 /* May the answer of a call leave? A function for connections_ops, as the next one. */
 int calls_check_answer(void *arg, const struct call *call, struct err *e);
 
+/* Is the body of this call taken as it comes? A function for connections_ops. */
+bool calls_body_comes(void *arg, const struct call *call);
+
 /* Takes a whole call and answers it, now or later. `arg` is the stage: a function for connections_ops. */
 void calls_take(void *arg, struct call *call);
 

@@ -25,6 +25,7 @@ struct connection {
 	struct ipc_stream *stream;
 	struct call *call; /* that is being received, or worked on */
 	bool receiving;    /* DATA frames are still to come */
+	bool coming;       /* they are taken as they come */
 };
 
 struct connections {
@@ -43,6 +44,7 @@ static void call_free(struct call *call)
 {
 	json_decref(call->envelope);
 	json_decref(call->counts);
+	free(call->coming);
 	if (call->in_all)
 		*call->in_all -= call->body_len;
 	free(call->body);
@@ -63,12 +65,13 @@ static void connection_close(struct connection *connection)
 	all->n--;
 	if (!all->source)
 		all->source = loop_add(all->loop, all->listen_fd, EPOLLIN, on_acceptable, all);
-	if (call && connection->receiving) {
+	if (call && connection->receiving && !call->comes) {
 		call_free(call);
 	} else if (call) {
 		call->connection = NULL;
 		if (call->co && !call->runs_on)
 			co_cancel(call->co);
+		co_signal(&call->body_changed);
 	}
 	ipc_stream_destroy(connection->stream);
 	free(connection);
@@ -158,6 +161,49 @@ static int take_taken(struct call *call, const void *data, size_t len)
 	return 0;
 }
 
+/* The next bytes of a body that is taken as it comes; of a call that is over they are dropped. */
+static void take_coming(struct connection *connection, const void *data, size_t len)
+{
+	struct call *call = connection->call;
+
+	if (!call)
+		return;
+	if (call->n_coming == 0)
+		call->coming_at = 0;
+	if (call->coming_at + call->n_coming + len > call->coming_size) {
+		memmove(call->coming, call->coming + call->coming_at, call->n_coming);
+		call->coming_at = 0;
+	}
+	if (call->n_coming + len > call->coming_size) {
+		call->coming_size = call->n_coming + len;
+		call->coming = util_realloc(call->coming, call->coming_size);
+	}
+	if (len > 0)
+		memcpy(call->coming + call->coming_at + call->n_coming, data, len);
+	call->n_coming += len;
+	call->came = !connection->receiving;
+	if (call->n_coming >= LIMIT_COMING_BYTES)
+		ipc_stream_pause(connection->stream, true);
+	co_signal(&call->body_changed);
+}
+
+int call_body_read(struct call *call, char *out, size_t max, int64_t deadline_ms, size_t *n, struct err *e)
+{
+	while (call->connection && call->n_coming == 0 && !call->came)
+		if (co_wait_event(&call->body_changed, deadline_ms, e) < 0)
+			return -1;
+	if (call->n_coming == 0 && !call->came)
+		return err_set(e, ERR_CANCELLED, NULL, "the caller has left");
+	*n = call->n_coming < max ? call->n_coming : max;
+	if (*n > 0)
+		memcpy(out, call->coming + call->coming_at, *n);
+	call->coming_at += *n;
+	call->n_coming -= *n;
+	if (call->connection && call->n_coming < LIMIT_COMING_BYTES / 2)
+		ipc_stream_pause(call->connection->stream, false);
+	return 0;
+}
+
 static void refuse_body(struct call *call)
 {
 	struct err e;
@@ -167,6 +213,13 @@ static void refuse_body(struct call *call)
 	call_finish(call);
 }
 
+static bool body_comes(const struct connection *connection)
+{
+	const struct connections_ops *ops = &connection->all->ops;
+
+	return ops->comes && ops->comes(ops->arg, connection->call);
+}
+
 /* A refusal of a frame closes the connection: the front knows the form. */
 static int on_frame(void *arg, uint16_t kind, uint16_t flags, const void *data, size_t len)
 {
@@ -174,18 +227,25 @@ static int on_frame(void *arg, uint16_t kind, uint16_t flags, const void *data, 
 
 	if (kind == LINK_TAKEN && !connection->receiving)
 		return take_taken(connection->call, data, len);
-	if (kind == LINK_CALL && !connection->call) {
+	if (kind == LINK_DATA && connection->receiving && connection->coming) {
+		connection->receiving = flags & LINK_MORE;
+		take_coming(connection, data, len);
+		return 0;
+	}
+	if (kind == LINK_CALL && !connection->call && !connection->receiving) {
 		connection->call = read_call(data, len);
 		if (!connection->call)
 			return -1;
 		connection->call->connection = connection;
 		connection->call->in_all = &connection->all->body_bytes;
 		connection->call->ops = &connection->all->ops;
+		connection->coming = connection->call->comes = body_comes(connection);
 	} else if (kind != LINK_DATA || !connection->receiving || take_data(connection->call, data, len) < 0) {
 		return -1;
 	}
 	connection->receiving = flags & LINK_MORE;
-	if (connection->receiving)
+	connection->call->came = !connection->receiving;
+	if (connection->receiving && !connection->coming)
 		return 0;
 	if (connection->call->too_much)
 		refuse_body(connection->call);
@@ -391,6 +451,22 @@ void call_stream_begin(struct call *call, const char *media_type)
 		send_envelope(call->connection, LINK_REPLY, LINK_MORE, envelope);
 }
 
+bool call_stream_open(struct call *call, int status, const char *media_type, const json_t *headers, int64_t length)
+{
+	json_auto_t *envelope = NULL;
+
+	if (is_kept_back(call))
+		return false;
+	envelope = json_pack("{s:i,s:s,s:O*,s:O*}", "status", status, "type", media_type, "headers", headers, "counts", call->counts);
+	if (length >= 0)
+		(void)json_object_set_new(envelope, "length", json_integer(length));
+	call->answered = true;
+	call->status = status;
+	if (call->connection)
+		send_envelope(call->connection, LINK_REPLY, LINK_MORE, envelope);
+	return true;
+}
+
 static int left(struct err *e)
 {
 	return err_set(e, ERR_CANCELLED, NULL, "the caller has left");
@@ -459,7 +535,9 @@ void call_finish(struct call *call)
 		call_refuse(call, &e);
 	}
 	write_line(call);
-	if (call->connection)
+	if (call->connection) {
 		call->connection->call = NULL;
+		ipc_stream_pause(call->connection->stream, false);
+	}
 	call_free(call);
 }

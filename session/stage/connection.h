@@ -46,6 +46,11 @@ struct call {
 	bool is_bare;        /* its answer shows nothing that was made in a hold, and may leave in one */
 	const char *key;     /* the caller's Idempotency-Key, or NULL */
 	const json_t *query; /* object of strings, or NULL */
+	bool comes;          /* its body is taken as it comes, by call_body_read; `body` is NULL */
+	char *coming;        /* what has come of it and was not taken: coming[coming_at..coming_at + n_coming) */
+	size_t coming_at, n_coming, coming_size;
+	bool came;           /* all of it has come */
+	struct co_event body_changed;
 	char *body;
 	size_t body_len;
 	size_t *in_all;      /* bytes of the bodies of all calls, this one's among them */
@@ -74,7 +79,8 @@ struct connections;
 
 struct connections_ops {
 	json_t *(*hello)(void *arg);               /* the envelope of HELLO; a reference that is taken */
-	void (*call)(void *arg, struct call *call); /* a whole call has come */
+	void (*call)(void *arg, struct call *call); /* a whole call has come; of one whose body comes its envelope */
+	bool (*comes)(void *arg, const struct call *call); /* is its body taken as it comes? NULL: none is */
 	int (*check_answer)(void *arg, const struct call *call, struct err *e); /* may its answer leave? Else this refusal does; NULL: it may */
 	json_t *(*pass)(void *arg, const struct call *call, const json_t *value); /* what may leave in place of this JSON; a reference that is taken; NULL: all */
 	void *arg;
@@ -97,6 +103,18 @@ void call_reply_json(struct call *call, int status, const json_t *headers, const
 void call_refuse(struct call *call, const struct err *e);
 void call_refuse_with(struct call *call, const struct err *e, const char *name, json_t *value); /* one more member; value is taken */
 void call_refuse_all(struct call *call, const struct faults *faults); /* at least one; the first is the problem */
+
+/*
+ * The next bytes of a body that comes, at most `max`: 0 with *n > 0, or *n = 0 at its end. At most LIMIT_COMING_BYTES wait here. ERR_TIMEOUT, ERR_CANCELLED when
+ * the caller has left. What a call does not take before its end is dropped.
+ */
+int call_body_read(struct call *call, char *out, size_t max, int64_t deadline_ms, size_t *n, struct err *e);
+
+/*
+ * Begins an answer in pieces as call_stream_begin does, of a status, with headers (or NULL), and its length if that is known (else -1). False: it may not
+ * leave, and a refusal went in its stead.
+ */
+bool call_stream_open(struct call *call, int status, const char *media_type, const json_t *headers, int64_t length);
 
 /*
  * An answer in pieces, of any length. Wait for room before each piece: ERR_TIMEOUT when the reader takes nothing until the deadline,

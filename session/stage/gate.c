@@ -88,7 +88,7 @@ static void note(struct stage *stage, const struct call *call, const char *rule,
 		log_err(LOG_ERROR, &e, "journal");
 }
 
-static void note_all(struct stage *stage, const struct call *call, const struct leak_hits *hits)
+void gate_note(struct stage *stage, const struct call *call, const struct leak_hits *hits)
 {
 	const struct leaks *leaks = &stage->gate.leaks;
 
@@ -106,7 +106,7 @@ json_t *gate_reply(void *arg, const struct call *call, const json_t *value)
 	struct leak_hits hits = {.rules = {0}};
 	json_t *passed = stage->gate.leaks.any ? pass(&stage->gate.leaks, value, &hits) : NULL;
 
-	note_all(stage, call, &hits);
+	gate_note(stage, call, &hits);
 	return passed ? passed : json_incref((json_t *)(uintptr_t)value);
 }
 

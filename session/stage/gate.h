@@ -28,6 +28,9 @@ void gate_begin(struct stage *stage);
 /* What may leave in place of `value`; the caller's reference. `stage` is a struct stage; a connections_ops.pass. */
 json_t *gate_reply(void *stage, const struct call *call, const json_t *value);
 
+/* Notes what was found in bytes that went out beside the words. */
+void gate_note(struct stage *stage, const struct call *call, const struct leak_hits *hits);
+
 /* The same of a line; a journal_filter_fn. */
 json_t *gate_line(void *stage, const json_t *fields);
 

@@ -7,6 +7,7 @@
 
 #include "session/base/util.h"
 #include "session/policy/shell.h"
+#include "session/stage/files.h"
 #include "session/stage/stage.h"
 
 #define NEAR_PX (2 * GUARD_NEAR_PX + 1)
@@ -20,7 +21,7 @@ static const struct {
 	{"press_node", POLICY_PRESSES}, {"click", POLICY_PRESSES}, {"mouse_down", POLICY_PRESSES}, {"mouse_up", POLICY_PRESSES}, {"drag", POLICY_PRESSES},
 	{"exec", POLICY_RUNS}, {"launch", POLICY_RUNS}, {"windows", POLICY_LOOKS}, {"tree", POLICY_LOOKS},
 	{"focus_window", POLICY_MANAGES}, {"close_window", POLICY_MANAGES}, {"move_window", POLICY_MANAGES}, {"resize_window", POLICY_MANAGES},
-	{"show_window", POLICY_MANAGES}, {"resize_display", POLICY_MANAGES}, {"clipboard_set", POLICY_MANAGES},
+	{"file_get", POLICY_LOOKS}, {"file_put", POLICY_MANAGES}, {"file_delete", POLICY_MANAGES}, {"show_window", POLICY_MANAGES}, {"resize_display", POLICY_MANAGES}, {"clipboard_set", POLICY_MANAGES},
 };
 
 /* Chords by their usual names. */
@@ -78,7 +79,7 @@ bool judge_knows(void *arg, const char *action)
 	const struct stage *stage = arg;
 	const struct action_set *set;
 
-	return strcmp(action, "connect") == 0 || action_find(stage->sets, stage->n_sets, action, &set) != NULL;
+	return strcmp(action, "connect") == 0 || files_knows(action) || action_find(stage->sets, stage->n_sets, action, &set) != NULL;
 }
 
 static void read_keys(const struct batch_step *step, struct judged *out)
@@ -152,12 +153,18 @@ static void read_page(const struct access_focus *focus, struct judged *out)
 	out->subject.role = out->role[0] ? out->role : NULL;
 }
 
-/* The window that it goes to; of commands none. */
+/* Commands and files are of no window. */
+static bool is_of_screen(const struct policy_subject *subject)
+{
+	return !(subject->does & POLICY_RUNS) && !subject->path;
+}
+
+/* The window that it goes to, if it goes to one. */
 static int read_place(struct stage *stage, const struct batch_step *step, bool aims, int x, int y, struct judged *out, struct err *e)
 {
 	int rc;
 
-	if (out->subject.does & POLICY_RUNS)
+	if (!is_of_screen(&out->subject))
 		return 0;
 	rc = aims ? place_at(stage->apps, x, y, &out->place, e) : place_of(stage->apps, (uint32_t)form_int(step->args, "window", 0), &out->place, e);
 	if (rc < 0 || out->place.window == 0)
@@ -207,6 +214,8 @@ int judge_step(struct stage *stage, const struct batch_step *step, bool fresh, s
 
 	*out = (struct judged){.warning = warning, .subject = {.action = step->row->name, .does = does(step), .argv = json_object_get(step->args, "argv")}};
 	read_keys(step, out);
+	if (files_knows(subject->action))
+		subject->path = form_string(step->args, "path", NULL);
 	if (subject->does & POLICY_RUNS)
 		subject->app = form_string(step->args, "app", NULL);
 	needs = policy_needs(stage->approvals.policy, subject->action, subject->does);
@@ -214,12 +223,12 @@ int judge_step(struct stage *stage, const struct batch_step *step, bool fresh, s
 	subject->password = is_password(stage, step, fresh, subject->does);
 	if (needs & POLICY_NEEDS_WINDOW && read_place(stage, step, aims, x, y, out, e) < 0)
 		return -1;
-	if (needs & POLICY_NEEDS_PAGE && !(subject->does & POLICY_RUNS))
+	if (needs & POLICY_NEEDS_PAGE && is_of_screen(subject))
 		read_page(focus_of(stage, step, fresh), out);
 	out->answer = policy_judge(stage->approvals.policy, subject);
 	if (warning && out->answer.verdict != POLICY_DENY)
 		out->answer = (struct policy_answer){.verdict = POLICY_ASK, .rule = warning};
-	if (out->answer.verdict == POLICY_ASK && !(subject->does & POLICY_RUNS)) {
+	if (out->answer.verdict == POLICY_ASK && is_of_screen(subject)) {
 		aims = aims || find_point(stage, step, &x, &y);
 		if (out->place.window == 0 && read_place(stage, step, aims, x, y, out, e) < 0)
 			return -1;
@@ -234,6 +243,8 @@ char *judge_key(const struct batch_step *step, const struct judged *judged, cons
 	const char *name = form_string(step->args, "name", NULL);
 
 	*why = NULL;
+	if (judged->subject.path)
+		return util_printf("%s", judged->subject.path);
 	if (judged->warning && judged->answer.rule == judged->warning)
 		*why = "each warning of a model's safety system is asked about";
 	else if (program && judged->answer.of_shell)

@@ -11,9 +11,10 @@
  * CALL   {"call":NAME,"role":"agent|viewer|controller|operator|owner|server","token":ID,"request_id":TEXT,"key":TEXT,"query":{…},"progress":BOOL}
  * TAKEN  uint64_t, of the front, while a reply without end comes: so many bytes of its body are on their way to the caller
  * PROGRESS {"done":N,"of":N}, of the stage before its REPLY, when the call asked for it: so many of its actions are done
- * REPLY  {"status":N,"type":MEDIA-TYPE,"headers":{NAME:VALUE},"counts":{…}}
+ * REPLY  {"status":N,"type":MEDIA-TYPE,"headers":{NAME:VALUE},"counts":{…},"length":N}
+ *        length, of one whose body comes in pieces: all of them together
  *        counts, for the front's metrics: {"refused":CODE}, or of an act that was begun {"ok":BOOL,"actions":{NAME:[OK,FAILED]}},
- *        and of questions to people {"approvals":{NAME:N}}
+ *        of questions to people {"approvals":{NAME:N}}, and of files {"file":OPERATION,"bytes":N}
  *
  * Calls, with the JSON body each takes (– none) and what it answers:
  *   open        {"spec":SESSION-SPEC,"image":MANIFEST,"approval":RULES-OF-THE-CONFIGURATION}  waits for X, window manager, painted desktop; only role server; {}
@@ -24,6 +25,9 @@
  *   screenshot  –   query: the fields of the action screenshot; a picture with the Glovebox-* headers and its ETag; if_none_match has it: 304
  *   events      –   query: last_event_id; text/event-stream, which goes on until the session ends or either side closes (events.h)
  *   stream      –   query: as screenshot, max_fps; text/event-stream as above, of what changes on the screen (stream.h)
+ *   file_get    –   query: path, format, range, if_none_match, if_range, head; the file, a list, or a tar (files.h)
+ *   file_put    the bytes, which are taken as they come; query: path, format, parents, mode, length; {"path","bytes",…}
+ *   file_drop   –   query: path, recursive; {"path","deleted":N}
  *   cancel      –   stops the running act; {"cancelled":BOOL}
  *   pause       –   freezes the app jail; what runs is cancelled; the state object
  *   resume      –   lets it go on; the state object

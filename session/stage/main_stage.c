@@ -38,7 +38,8 @@ static json_t *hello(void *arg)
 static int serve(struct ends *ends, struct err *e)
 {
 	struct program program = {.loop = loop_create(e)};
-	struct connections_ops ops = {.hello = hello, .call = calls_take, .check_answer = calls_check_answer, .pass = gate_reply};
+	struct connections_ops ops = {.hello = hello, .call = calls_take, .check_answer = calls_check_answer, .pass = gate_reply,
+	                               .comes = calls_body_comes};
 
 	if (!program.loop)
 		return -1;

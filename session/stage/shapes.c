@@ -343,6 +343,44 @@ static const struct member egress_rest_line[] = {
 	{"down", "count", "bytes of the latter that came"},
 };
 static const struct member egress_lost_line[] = {LINE, {"event", "=egress_lost", "the process of the way out has ended, and what went through it; another one comes"}};
+static const struct member file_line[] = {
+	LINE,
+	{"event", "=file", "a file or folder was read, written or deleted over the API"},
+	WHO,
+	{"call", "=file_get file_put file_delete", "what was done"},
+	{"path", "string", "of the file or folder, as a whole"},
+	{"tar", "boolean", "as an archive"},
+	{"state", "=begun done failed", "begun: before anything of it happens"},
+	{"epoch", "count", "of the lease"},
+	{"episode", "count", "of the session"},
+	{"bytes?", "count", "that went either way; of an archive its own"},
+	{"entries?", "count", "of an archive"},
+	{"skipped?", "count", "what was left out of it"},
+	{"code?", "ErrorCode", "why it has failed"},
+};
+static const struct member folder_entry[] = {
+	{"name", "string", "in the folder"},
+	{"type", "=file folder link other", "other: a device, a pipe, a socket"},
+	{"size", "count", "of a file, bytes"},
+	{"mode", "string", "its rights, three octal digits"},
+	{"modified", "time", "when it was last changed"},
+};
+static const struct member folder_members[] = {
+	{"path", "string", "of the folder, as a whole"},
+	{"entries", "FolderEntry[]", "by name"},
+	{"more", "boolean", "there are more than one answer has room for"},
+	{"not_utf8?", "count", "entries that are not listed, for their names are no UTF-8"},
+};
+static const struct member file_written[] = {
+	{"path", "string", "of the file or folder, as a whole"},
+	{"bytes", "count", "of the file; of an archive those of its files"},
+	{"created?", "boolean", "of a file: it was not there before"},
+	{"entries?", "count", "of an archive"},
+};
+static const struct member file_deleted[] = {
+	{"path", "string", "of the file or folder, as a whole"},
+	{"deleted", "count", "files, folders and links"},
+};
 static const struct member end_line[] = {LINE, {"event", "=failed end", "the session has failed, or has ended"}, {"reason", "string", "why"}};
 
 const struct shape shapes_stage[] = {
@@ -384,5 +422,10 @@ const struct shape shapes_stage[] = {
 	{"EgressRestLine", "A line of a journal, of the way out.", MEMBERS(egress_rest_line)},
 	{"EgressLostLine", "A line of a journal, of the way out.", MEMBERS(egress_lost_line)},
 	{"EndLine", "A line of a journal.", MEMBERS(end_line)},
+	{"FileLine", "A line of a journal.", MEMBERS(file_line)},
+	{"Folder", "What is in a folder.", MEMBERS(folder_members)},
+	{"FolderEntry", "One entry of it.", MEMBERS(folder_entry)},
+	{"FileWritten", "What was written.", MEMBERS(file_written)},
+	{"FileDeleted", "What was deleted.", MEMBERS(file_deleted)},
 };
 const size_t shapes_n_stage = ARRAY_LEN(shapes_stage);

@@ -77,6 +77,7 @@ struct stage {
 	size_t n_sets;
 	struct rows_home own;    /* of the stage's own rows */
 	struct turns turns;
+	size_t n_files;          /* calls for files that run */
 	struct call *acting;     /* the call whose action runs now, or NULL */
 	const struct action_row *acting_row; /* that action */
 	struct watch watch;      /* of the front: what it is told has changed */
