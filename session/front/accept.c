@@ -69,6 +69,7 @@ void accept_add(struct accept *accept, const char *value)
 
 			accept->named = true;
 			take(&accept->json, closeness(value + skip, type_len, "application/json"), taken);
+			take(&accept->tar, closeness(value + skip, type_len, "application/x-tar"), taken);
 			take(&accept->events, closeness(value + skip, type_len, "text/event-stream"), taken);
 		}
 		value += len + (value[len] == ',');
@@ -83,4 +84,9 @@ bool accept_json(const struct accept *accept)
 bool accept_events(const struct accept *accept)
 {
 	return !accept->named || accept->events.taken;
+}
+
+bool accept_names_tar(const struct accept *accept)
+{
+	return accept->tar.closeness == 3 && accept->tar.taken;
 }

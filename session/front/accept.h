@@ -16,7 +16,7 @@ struct accept_of {
 /* Zero-initialised: no such field was sent, and everything is taken. */
 struct accept {
 	bool named; /* some range was */
-	struct accept_of json, events;
+	struct accept_of json, events, tar;
 };
 
 /* Adds one Accept field: what cannot be read of it does not count. */
@@ -24,5 +24,6 @@ void accept_add(struct accept *accept, const char *value);
 
 bool accept_json(const struct accept *accept);   /* application/json */
 bool accept_events(const struct accept *accept); /* text/event-stream */
+bool accept_names_tar(const struct accept *accept); /* application/x-tar, by its name */
 
 #endif

@@ -43,6 +43,11 @@ int api_resume(struct request *request, struct err *e);
 int api_lease(struct request *request, struct err *e);
 int api_change_lease(struct request *request, struct err *e);
 
+/* Files of a session (api_files.c). */
+int api_get_file(struct request *request, struct err *e);
+int api_put_file(struct request *request, struct err *e);
+int api_drop_file(struct request *request, struct err *e);
+
 /* The Model Context Protocol (api_mcp.c). */
 int api_mcp(struct request *request, struct err *e);
 int api_mcp_end(struct request *request, struct err *e);

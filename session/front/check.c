@@ -141,6 +141,8 @@ size_t check_body_limit(const struct request *request)
 		return LIMIT_PUBLIC_BODY_BYTES;
 	if (request->route->flags & ROUTE_BYTES)
 		return LIMIT_SECRET_BYTES;
+	if (request->route->flags & ROUTE_UPLOAD)
+		return LIMIT_UPLOAD_BYTES;
 	return request->route->flags & ROUTE_LARGE ? LIMIT_ACT_BODY_BYTES : LIMIT_BODY_BYTES;
 }
 
@@ -154,6 +156,13 @@ static int check_key(struct request *request, struct err *e)
 	return err_set(e, ERR_UNSUPPORTED, NULL, "this path does not offer Idempotency-Key; send the request without it");
 }
 
+static int check_upload(const struct head *head, struct err *e)
+{
+	if (!head->content_type || head_is_bytes(head) || head_is_tar(head))
+		return 0;
+	return err_set(e, ERR_MEDIA_TYPE, NULL, "the Content-Type must be application/octet-stream for a file, or application/x-tar for what is to be unpacked");
+}
+
 static int check_body(const struct request *request, struct err *e)
 {
 	const struct head *head = &request->head;
@@ -161,6 +170,8 @@ static int check_body(const struct request *request, struct err *e)
 	if (head->length > check_body_limit(request))
 		return err_set(e, ERR_TOO_LARGE, NULL, "the body has %llu bytes; at most %zu are allowed", (unsigned long long)head->length,
 		               check_body_limit(request));
+	if (request->route->flags & ROUTE_UPLOAD)
+		return check_upload(head, e);
 	if (head->has_body && !(request->route->flags & (ROUTE_BODY | ROUTE_BYTES)))
 		return err_set(e, ERR_BAD_REQUEST, NULL, "this path takes no body");
 	if (head->chunked && request->route->flags & ROUTE_BYTES)
@@ -183,6 +194,18 @@ static int find_session(struct request *request, const char *id, struct err *e)
 	return 0;
 }
 
+/* Before the body comes: a client that asks whether it may send it gets its answer. */
+static int check_size(const struct request *request, struct err *e)
+{
+	const json_t *limits = request->session ? json_object_get(request->session->spec, "limits") : NULL;
+	long most_mb = form_int(limits, "disk_mb", 0);
+
+	if (!(request->route->flags & ROUTE_UPLOAD) || most_mb == 0 || request->head.length <= (uint64_t)most_mb * 1024 * 1024)
+		return 0;
+	return err_set(e, ERR_TOO_LARGE, NULL, "the body has %llu bytes; all files of this session may have %ld MiB (limits.disk_mb)",
+	               (unsigned long long)request->head.length, most_mb);
+}
+
 int check_head(struct request *request, struct MHD_Connection *mhd, const char *method, struct err *e)
 {
 	const char *id = NULL;
@@ -191,5 +214,5 @@ int check_head(struct request *request, struct MHD_Connection *mhd, const char *
 	    check_token(request, id, e) < 0 || check_query(request, e) < 0 || check_body(request, e) < 0 ||
 	    check_key(request, e) < 0)
 		return -1;
-	return find_session(request, id, e);
+	return find_session(request, id, e) < 0 ? -1 : check_size(request, e);
 }

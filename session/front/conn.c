@@ -29,6 +29,8 @@ static int64_t allowed_ms(const struct conn *conn)
 		return conn->conns->request_ms / 2;
 	if (conn->phase == PHASE_RECEIVING && !conn->has_head)
 		return conn_shorter_ms(conn->conns->request_ms, LIMIT_HEAD_MS);
+	if (conn->phase == PHASE_RECEIVING)
+		return conn->conns->request_ms + (int64_t)(conn->received * 1000 / LIMIT_SEND_BYTES_PER_S);
 	return conn->conns->request_ms;
 }
 
@@ -83,7 +85,7 @@ void conn_enter(struct conn *conn, enum phase phase)
 {
 	conn->phase = phase;
 	conn->since_ms = util_now_ms();
-	conn->sent = 0;
+	conn->sent = conn->received = 0;
 	arm(conn);
 }
 
@@ -97,6 +99,11 @@ void conn_has_head(struct conn *conn)
 {
 	conn->has_head = true;
 	arm(conn);
+}
+
+void conn_received(struct conn *conn, size_t n_bytes)
+{
+	conn->received += n_bytes;
 }
 
 void conn_working(struct conn *conn)
@@ -210,6 +217,9 @@ static void on_peer(void *arg, uint32_t events)
 	(void)events;
 	conn->peer_left = true;
 	conn->gone = NULL;
+	/* libmicrohttpd does not look again at one that it had to wait with. */
+	if (!conn->suspended && conn->phase == PHASE_RECEIVING && conn->received > 0 && conn_at_end(conn))
+		conn_shut(conn);
 	if (gone)
 		gone(conn->gone_arg);
 }
@@ -254,6 +264,13 @@ void conn_resume(struct conn *conn)
 bool conn_suspended(const struct conn *conn)
 {
 	return conn->suspended;
+}
+
+bool conn_at_end(const struct conn *conn)
+{
+	char byte;
+
+	return conn->peer_left && recv(conn->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
 }
 
 bool conn_peer_left(const struct conn *conn)

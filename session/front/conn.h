@@ -53,6 +53,7 @@ void conn_refuse(struct conn *conn, const struct err *e);
 /* The phases of a request, in this order. Receiving and sending have a deadline of their own. */
 void conn_receiving(struct conn *conn); /* the request line is there */
 void conn_has_head(struct conn *conn);  /* its header fields are there too */
+void conn_received(struct conn *conn, size_t n_bytes); /* so many more bytes of a body of any length: it has so much more time */
 void conn_working(struct conn *conn);   /* the whole request is there */
 void conn_sending(struct conn *conn);   /* the reply was queued */
 void conn_streaming(struct conn *conn); /* the same, of a reply without end: each of its pieces has a deadline */
@@ -71,6 +72,9 @@ bool conn_suspended(const struct conn *conn);
 
 /* The peer has closed its sending half, or all. */
 bool conn_peer_left(const struct conn *conn);
+
+/* The same, and nothing that it has sent waits to be read. */
+bool conn_at_end(const struct conn *conn);
 
 /*
  * The body or the reply of its request takes so many bytes of memory now; conn_idle makes it none. When all of them take more than

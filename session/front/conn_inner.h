@@ -25,6 +25,7 @@ struct conn {
 	bool has_head;            /* of PHASE_RECEIVING: all header fields are there */
 	int64_t since_ms;         /* when the phase began; while sending, later by the time spent suspended; of a stream, its last piece */
 	uint64_t sent;            /* bytes of the reply that libmicrohttpd asked for */
+	uint64_t received;        /* of a body of any length */
 	struct loop_timer *deadline;
 	size_t held;              /* see conn_hold */
 	bool shut;

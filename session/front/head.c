@@ -29,6 +29,8 @@ static const struct single singles[] = {
 	{"Idempotency-Key", offsetof(struct head, idempotency_key)},
 	{"Last-Event-ID", offsetof(struct head, last_event_id)},
 	{"If-None-Match", offsetof(struct head, if_none_match)},
+	{"Range", offsetof(struct head, range)},
+	{"If-Range", offsetof(struct head, if_range)},
 	{"Expect", offsetof(struct head, expect)},
 	{"Upgrade", offsetof(struct head, upgrade)},
 	{"Sec-WebSocket-Key", offsetof(struct head, websocket_key)},
@@ -220,9 +222,19 @@ bool head_is_json(const struct head *head)
 	return at && at[strspn(at, " \t")] == '\0';
 }
 
-bool head_is_bytes(const struct head *head)
+static bool is_type(const struct head *head, const char *type)
 {
-	const char *at = head->content_type ? skip_word(head->content_type, "application/octet-stream") : NULL;
+	const char *at = head->content_type ? skip_word(head->content_type, type) : NULL;
 
 	return at && at[strspn(at, " \t")] == '\0';
+}
+
+bool head_is_bytes(const struct head *head)
+{
+	return is_type(head, "application/octet-stream");
+}
+
+bool head_is_tar(const struct head *head)
+{
+	return is_type(head, "application/x-tar");
 }

@@ -18,7 +18,7 @@
 
 /* Values are borrowed from what head_add was given; NULL when the field is not there. */
 struct head {
-	const char *host, *origin, *authorization, *content_type, *idempotency_key, *last_event_id, *if_none_match;
+	const char *host, *origin, *authorization, *content_type, *idempotency_key, *last_event_id, *if_none_match, *range, *if_range;
 	const char *content_length, *transfer_encoding, *expect;
 	const char *upgrade, *websocket_key, *websocket_version, *websocket_protocol;
 	struct accept accept;
@@ -56,5 +56,8 @@ bool head_is_json(const struct head *head);
 
 /* Is the Content-Type application/octet-stream? */
 bool head_is_bytes(const struct head *head);
+
+/* Is it application/x-tar? */
+bool head_is_tar(const struct head *head);
 
 #endif

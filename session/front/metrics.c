@@ -193,6 +193,20 @@ void metrics_egress(struct metrics *metrics, const json_t *before, const json_t 
 	}
 }
 
+static void count_file(struct metrics *metrics, const json_t *said)
+{
+	static const char *const names[] = {"file_get", "file_put", "file_delete"};
+	const char *name = form_string(said, "file", "");
+	long bytes = form_int(said, "bytes", 0);
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		if (strcmp(names[i], name) != 0)
+			continue;
+		count(metrics, FILES, 1, "what=\"%s\"", names[i]);
+		count(metrics, FILE_BYTES, bytes > 0 && bytes <= LIMIT_UPLOAD_BYTES ? (uint64_t)bytes : 0, "what=\"%s\"", names[i]);
+	}
+}
+
 void metrics_of_stage(struct metrics *metrics, const json_t *said)
 {
 	enum err_code code = err_from_wire(form_string(said, "refused", ""));
@@ -203,6 +217,7 @@ void metrics_of_stage(struct metrics *metrics, const json_t *said)
 	if (code != ERR_NONE)
 		metrics_refused(metrics, code);
 	count_approvals(metrics, json_object_get(said, "approvals"));
+	count_file(metrics, said);
 	if (json_is_boolean(ok)) {
 		count(metrics, ACTS, 1, "outcome=\"%s\"", json_is_true(ok) ? "ok" : "failed");
 		count_actions(metrics, json_object_get(said, "actions"));

@@ -228,6 +228,8 @@ static const struct row rows[] = {
 	CONNS("glovebox_connections_timed_out_total", "counter", timed_out, "Connections that were closed for being too slow or idle."),
 	TALLY("glovebox_egress_bytes_total", EGRESS_BYTES, "Bytes that went out of sessions and came in, through their egress."),
 	TALLY("glovebox_egress_decisions_total", EGRESS, "Connections and requests of sessions to hosts outside, by verdict."),
+	TALLY("glovebox_file_bytes_total", FILE_BYTES, "Bytes of files that went in (file_put) and out (file_get) over the API."),
+	TALLY("glovebox_files_total", FILES, "Files and folders that were read, written and deleted over the API."),
 	SIMPLE("glovebox_front_restarts_total", "counter", write_restarts, "How often the front was started again since the server started."),
 	TALLY("glovebox_refusals_total", REFUSED, "Refused requests and calls, by code: unauthorized counts bad tokens, busy full queues."),
 	TALLY("glovebox_reply_body_bytes_total", REPLY_BYTES, "Bytes of bodies of replies."),

@@ -26,6 +26,7 @@ static const struct {
 } tags[] = {
 	{"sessions", "Their life: made, listed, shown, changed, ended."},
 	{"calls", "What an agent does: acts and pictures."},
+	{"files", "Files of a session, in and out."},
 	{"approvals", "What a person is asked about, and answers."},
 	{"streams", "What happens, as server-sent events."},
 	{"mcp", "The Model Context Protocol."},

@@ -32,6 +32,8 @@ static const struct {
 	{"Idempotency-Key", "header", "string", "1 to 255 printable ASCII characters, a new one for each call: sent again with it, the call is not done again",
 	 "click-17"},
 	{"If-None-Match", "header", "string", "an ETag that was sent before: 304 while it is still that", "\"11.1.1\""},
+	{"Range", "header", "string", "bytes=FIRST-LAST of the file, bytes=FIRST- or bytes=-LAST; others are not heeded", "bytes=0-99"},
+	{"If-Range", "header", "string", "an ETag: the range is heeded while it is still that", "\"0123456789abcdef\""},
 	{"MCP-Protocol-Version", "header", "string", "the revision that is spoken", "2025-11-25"},
 	{"Mcp-Session-Id", "header", "string", "what initialize answered with", "0f6c1d2e3b4a59687f8e9dacbb0a1928"},
 	{"Last-Event-ID", "header", "string", "the last event that is there already; 0: all from the first", "7"},
@@ -42,7 +44,12 @@ static const struct {
 	bool always; /* it stands in each reply whose row names it */
 } headers[] = {
 	{"X-Request-Id", "string", "of this request, as in the log and the journal", true},
-	{"ETag", "string", "goes back as If-None-Match", true},
+	{"ETag", "string", "goes back as If-None-Match", false},
+	{"Accept-Ranges", "string", "bytes", false},
+	{"Content-Range", "string", "bytes FIRST-LAST/ALL", true},
+	{"Glovebox-Masked", "string", "true: something in it was masked by the result check", false},
+	{"Glovebox-Entries", "string", "files, folders and links in the archive", false},
+	{"Glovebox-Skipped", "string", "what is not in it: other kinds, links that lead out, files with several names", false},
 	{"Location", "string", "of what was made, unless it is a list", false},
 	{"Idempotency-Replayed", "string", "true: the call was made before, and this is what came of it", false},
 	{"Retry-After", "string", "seconds, where a refusal passes by itself", false},
@@ -171,10 +178,14 @@ static json_t *parameters_of(const struct route *route)
 }
 
 /* NULL with *e when the example is no JSON. */
-static json_t *request_body(const struct operation *operation, struct err *e)
+static json_t *request_body(const struct route *route, struct err *e)
 {
+	const struct operation *operation = route->operation;
 	json_t *example;
 
+	if (!operation->body && route->flags & ROUTE_UPLOAD)
+		return json_pack("{s:b,s:{s:{s:{s:s,s:s}},s:{s:{s:s,s:s}}}}", "required", 0, "content", "application/octet-stream", "schema", "type", "string",
+		                 "format", "binary", "application/x-tar", "schema", "type", "string", "format", "binary");
 	if (!operation->body)
 		return json_pack("{s:b,s:{s:{s:{s:s,s:s}}}}", "required", 1, "content", "application/octet-stream", "schema", "type", "string", "format", "binary");
 	example = json_loads(operation->request, 0, NULL);
@@ -485,7 +496,7 @@ json_t *openapi_operation(const struct route *route, struct err *e)
 	auto_free char *text = description_of(route);
 	json_t *out;
 
-	if (responses && (operation->body || route->flags & ROUTE_BYTES) && !(body = request_body(operation, e))) {
+	if (responses && (operation->body || route->flags & (ROUTE_BYTES | ROUTE_UPLOAD)) && !(body = request_body(route, e))) {
 		json_decref(responses);
 		return NULL;
 	}

@@ -53,6 +53,7 @@ extern const struct operation op_page, op_page_file, op_live, op_ready, op_metri
 	op_trade_code; /* ops_server.c */
 extern const struct operation op_list, op_create, op_show, op_change, op_delete, op_pause, op_resume, op_journal, op_recording, op_drop_journal; /* ops_sessions.c */
 extern const struct operation op_act, op_computer, op_cancel, op_events, op_screenshot, op_thumbnail, op_stream, op_lease, op_change_lease; /* ops_calls.c */
+extern const struct operation op_get_file, op_put_file, op_drop_file; /* ops_files.c */
 extern const struct operation op_make_token, op_make_ticket, op_list_tokens, op_revoke_token; /* ops_tokens.c */
 extern const struct operation op_make_view, op_open_view, op_list_viewers, op_throw_out, op_make_share, op_list_shares, op_revoke_share; /* ops_views.c */
 extern const struct operation op_list_secrets, op_put_secret, op_drop_secret; /* ops_secrets.c */

@@ -120,9 +120,12 @@ void reply_relay(struct reply *reply, struct stage_reply *stream)
 	reply->status = stage_reply_status(stream);
 	reply->type = stage_reply_type(stream);
 	reply->stream = stream;
+	reply->stream_len = stage_reply_length(stream) > 0 ? stage_reply_length(stream) : 0;
 	json_object_foreach((json_t *)(uintptr_t)headers, name, value)
 		reply_header(reply, name, json_string_value(value));
-	if (strcmp(reply->type, "application/octet-stream") == 0)
+	if (reply->status == 304)
+		return;
+	if (strcmp(reply->type, "application/octet-stream") == 0 || strcmp(reply->type, "application/x-tar") == 0)
 		reply_header(reply, "Content-Disposition", "attachment");
 }
 
@@ -179,7 +182,8 @@ static void take_rest(struct reply *reply)
 {
 	int64_t left = stage_reply_left(reply->stream);
 
-	if (left < 0)
+	/* Of a HEAD there is none, but its length; what is not whole breaks off. */
+	if (left < 0 || (reply->stream_len > 0 && left != reply->stream_len))
 		return;
 	reply->len = (size_t)left;
 	reply->body = stage_reply_take(reply->stream);
@@ -197,7 +201,7 @@ static struct MHD_Response *build_body(struct reply *reply, MHD_ContentReaderCal
 	if (reply->upgrade)
 		return MHD_create_response_for_upgrade(reply->upgrade, arg);
 	if (reply_comes(reply))
-		return MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, STREAM_BLOCK_BYTES, read, arg, NULL);
+		return MHD_create_response_from_callback(reply->stream_len > 0 ? (uint64_t)reply->stream_len : MHD_SIZE_UNKNOWN, STREAM_BLOCK_BYTES, read, arg, NULL);
 	if (reply->has_file) {
 		reply->has_file = false;
 		return MHD_create_response_from_fd64(reply->len, reply->file_fd);

@@ -24,6 +24,7 @@ struct reply {
 	bool has_file;
 	struct stage_reply *stream; /* the reply's */
 	struct flow *flow;          /* a body that is still being made; the reply's */
+	int64_t stream_len;         /* bytes of a stream's whole body, if it says so; 0: it does not */
 	bool is_endless;            /* the stream's body goes on until either side closes, and so does a flow's */
 	json_t *headers;            /* {"Name":"value"} beside those of every reply, or NULL */
 	MHD_UpgradeHandler upgrade; /* the connection goes over to another protocol: called with the closure of reply_build; or NULL */

@@ -104,6 +104,34 @@ static void take_secret(struct request *request, const char *data, size_t len)
 	request->body_len += len;
 }
 
+/* A body that is taken as it comes: as much of it as there is room for; *len is what is left. */
+static void take_coming(struct request *request, const char *data, size_t *len)
+{
+	size_t room = LIMIT_COMING_BYTES - request->n_coming, n = *len < room ? *len : room;
+
+	if (n > 0)
+		memcpy(request->coming + request->n_coming, data, n);
+	request->n_coming += n;
+	request->body_len += n;
+	conn_received(request->conn, n);
+	*len -= n;
+	co_signal(&request->body_changed);
+}
+
+int request_body_read(struct request *request, char *out, size_t max, size_t *n, struct err *e)
+{
+	while (request->n_coming == 0 && !request->came)
+		if (co_wait_event(&request->body_changed, CO_FOREVER, e) < 0)
+			return -1;
+	*n = request->n_coming < max ? request->n_coming : max;
+	memcpy(out, request->coming, *n);
+	request->n_coming -= *n;
+	memmove(request->coming, request->coming + *n, request->n_coming);
+	if (*n > 0 && !request->closed && !request->came && conn_suspended(request->conn))
+		conn_resume(request->conn);
+	return 0;
+}
+
 static bool take_body(struct request *request, const char *data, size_t len)
 {
 	if (!request->refused && request->body_len + len > check_body_limit(request)) {
@@ -310,6 +338,66 @@ static enum MHD_Result work(struct request *request, struct MHD_Connection *mhd)
 	return answer(request, mhd);
 }
 
+/* --- a body that is taken as it comes, by a route that runs beside it --- */
+
+static void request_free(struct request *request);
+
+static void run_upload(void *arg)
+{
+	struct request *request = arg;
+
+	run_route(request);
+	request->co = NULL;
+	if (request->closed)
+		request_free(request);
+	else if (conn_suspended(request->conn))
+		conn_resume(request->conn);
+}
+
+/* Room for what comes, and the route. */
+static void begin_upload(struct request *request)
+{
+	if (!conn_hold(request->conn, LIMIT_COMING_BYTES)) {
+		(void)refuse_body(request);
+		return;
+	}
+	request->coming = util_alloc(LIMIT_COMING_BYTES);
+	request->co = co_start(request->front->loop, run_upload, request);
+}
+
+static enum MHD_Result end_upload(struct request *request, struct MHD_Connection *mhd)
+{
+	request->phase = REQUEST_WORKING;
+	conn_working(request->conn);
+	request->came = true;
+	co_signal(&request->body_changed);
+	if (!request->co)
+		return answer(request, mhd);
+	conn_suspend(request->conn, on_gone, request);
+	return MHD_YES;
+}
+
+/* What comes behind a refusal is read, so that the client gets to see it, up to a limit. */
+static enum MHD_Result step_upload(struct request *request, struct MHD_Connection *mhd, const char *data, size_t *len)
+{
+	if (request->gone)
+		return MHD_NO;
+	if (*len == 0)
+		return end_upload(request, mhd);
+	if (request->co) {
+		take_coming(request, data, len);
+		if (*len > 0)
+			conn_suspend(request->conn, on_gone, request);
+		return *len == 0 && conn_at_end(request->conn) ? MHD_NO : MHD_YES;
+	}
+	request->drained += *len;
+	*len = 0;
+	if (request->drained <= LIMIT_DRAIN_BYTES)
+		return MHD_YES;
+	conn_refuse(request->conn, &request->refusal);
+	return MHD_NO;
+}
+
 /* --- libmicrohttpd's callbacks --- */
 
 static void *on_open(void *arg, const char *raw_target, struct MHD_Connection *mhd)
@@ -347,11 +435,15 @@ static enum MHD_Result on_step(void *arg, struct MHD_Connection *mhd, const char
 		request->refused = check_head(request, mhd, method, &request->refusal) < 0;
 		if (*request->who.name)
 			join_known(request);
+		if (!request->refused && request->route->flags & ROUTE_UPLOAD)
+			begin_upload(request);
 		if (!request->refused || !is_hopeless(request))
 			return MHD_YES;
 		request->reply.must_close = true;
 		return answer(request, mhd);
 	case REQUEST_BODY:
+		if (request->coming)
+			return step_upload(request, mhd, data, len);
 		if (*len == 0)
 			return work(request, mhd);
 		taken = take_body(request, data, *len);
@@ -366,6 +458,19 @@ static enum MHD_Result on_step(void *arg, struct MHD_Connection *mhd, const char
 		break;
 	}
 	return MHD_NO;
+}
+
+static void request_free(struct request *request)
+{
+	reply_finish(&request->reply);
+	session_unref(request->session);
+	free(request->born);
+	target_finish(&request->target);
+	free(request->raw_target);
+	free_body(request);
+	free(request->coming);
+	free(request->faults.list);
+	free(request);
 }
 
 static void on_close(void *arg, struct MHD_Connection *mhd, void **context, enum MHD_RequestTerminationCode code)
@@ -386,15 +491,12 @@ static void on_close(void *arg, struct MHD_Connection *mhd, void **context, enum
 	loop_cancel(request->expiry);
 	access_closed(request);
 	conn_idle(request->conn);
-	reply_finish(&request->reply);
-	session_unref(request->session);
-	free(request->born);
-	target_finish(&request->target);
-	free(request->raw_target);
-	free_body(request);
-	free(request->faults.list);
-	free(request);
 	*context = NULL;
+	request->closed = true;
+	if (request->co)
+		co_cancel(request->co); /* it frees the request */
+	else
+		request_free(request);
 }
 
 struct conns_ops request_ops(struct front *front)

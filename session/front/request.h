@@ -41,6 +41,11 @@ struct request {
 	size_t n_born;
 	char *body;                  /* of ROUTE_BYTES locked memory */
 	size_t body_len, body_size;
+	char *coming;                /* of ROUTE_UPLOAD: what has come of the body and was not taken, of LIMIT_COMING_BYTES */
+	size_t n_coming;
+	bool came;                   /* all of it has */
+	bool closed;                 /* the connection is gone, and the route still runs: it frees the request */
+	struct co_event body_changed;
 	size_t drained;              /* bytes of the body of a refused request */
 	bool refused;
 	struct err refusal;
@@ -70,6 +75,9 @@ int request_form(struct request *request, const struct form *form, json_t **obje
 /* For reply_websocket: the connection is carried to the view that the request has opened, as its ticket says. */
 void request_on_upgrade(void *cls, struct MHD_Connection *mhd, void *context, const char *early, size_t early_len, MHD_socket socket,
                         struct MHD_UpgradeResponseHandle *handle);
+
+/* The next bytes of the body of an upload, at most `max`: *n is 0 at its end. In the coroutine of the route. ERR_CANCELLED. */
+int request_body_read(struct request *request, char *out, size_t max, size_t *n, struct err *e);
 
 /* Room for all faults of the body: when a route refuses with the first of them, the reply lists them all. */
 struct faults *request_faults(struct request *request);

@@ -25,6 +25,7 @@ enum route_flag {
 	ROUTE_STREAM = 1 << 5, /* its reply has no end */
 	ROUTE_UPGRADE = 1 << 7, /* it becomes a WebSocket; its caller is known by a ticket in place of a token */
 	ROUTE_BYTES = 1 << 8,  /* takes a body of bytes that is a secret: at most LIMIT_SECRET_BYTES, kept in locked memory and wiped */
+	ROUTE_UPLOAD = 1 << 9, /* takes a body of bytes as it comes, of any length; runs in a coroutine beside it */
 	ROUTE_LARGE = 1 << 6,  /* its body may have LIMIT_ACT_BODY_BYTES */
 };
 

@@ -6,7 +6,7 @@
 
 #include "session/base/util.h"
 
-static const char *const media_types[] = {"application/octet-stream", "application/json", "application/problem+json",
+static const char *const media_types[] = {"application/octet-stream", "application/x-tar", "application/json", "application/problem+json",
                                           "text/event-stream", "image/png", "image/jpeg", "image/webp"};
 
 const char *safe_type(const char *type)
@@ -19,7 +19,7 @@ const char *safe_type(const char *type)
 
 bool safe_is_header(const char *name, const char *value)
 {
-	static const char *const others[] = {"Retry-After", "Idempotency-Replayed", "ETag"};
+	static const char *const others[] = {"Retry-After", "Idempotency-Replayed", "ETag", "Accept-Ranges", "Content-Range"};
 	bool is_known = strncmp(name, "Glovebox-", 9) == 0;
 
 	for (size_t i = 0; i < ARRAY_LEN(others); i++)

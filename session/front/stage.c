@@ -21,6 +21,8 @@
 #include "session/front/safe.h"
 #include "session/stage/link.h"
 
+#define BODY_PIECE_BYTES (64 * 1024)
+
 enum link_state { LINK_NEW, LINK_FREE, LINK_CALLED, LINK_BODY, LINK_COMPLETE };
 
 struct stage_reply {
@@ -30,6 +32,9 @@ struct stage_reply {
 	enum link_state state;
 	bool is_stream;            /* of a call whose reply has no end */
 	bool is_whole;             /* of a call whose reply is wanted in one piece */
+	bool is_long;              /* of one whose reply has any length */
+	bool unsent;               /* its body has not gone as a whole: the connection is of no more use */
+	int64_t length;            /* that the reply says; -1: it does not */
 	void (*progress)(void *arg, long done, long total); /* while it is called */
 	void *progress_arg;
 	bool held;                 /* by a call or by the reader of its reply */
@@ -76,7 +81,8 @@ static void forget_reply(struct stage_reply *link)
 	link->start = link->len = link->size = 0;
 	link->total = 0;
 	link->more = NULL;
-	link->is_whole = false;
+	link->is_whole = link->is_long = link->unsent = false;
+	link->length = -1;
 	link->progress = NULL;
 	link->state = LINK_FREE;
 }
@@ -180,8 +186,9 @@ static int take_reply(struct stage_reply *link, const json_t *reply, bool more)
 		if (safe_is_header(name, json_string_value(value)))
 			(void)json_object_set_new(link->headers, name, json_string(json_string_value(value)));
 	link->counts = json_incref(json_object_get(reply, "counts"));
+	link->length = form_int(reply, "length", -1);
 	link->state = more ? LINK_BODY : LINK_COMPLETE;
-	return 0;
+	return link->length < -1 ? -1 : 0;
 }
 
 static int take_envelope(struct stage_reply *link, uint16_t kind, bool more, const char *text, size_t len)
@@ -207,7 +214,9 @@ static size_t most_waiting(const struct stage_reply *link)
 static int take_data(struct stage_reply *link, bool more, const char *data, size_t len)
 {
 	link->total += len;
-	if (link->total > (link->is_whole ? LIMIT_MCP_REPLY_BYTES : LIMIT_REPLY_BYTES) && !link->is_stream)
+	if (link->total > (link->is_whole ? LIMIT_MCP_REPLY_BYTES : LIMIT_REPLY_BYTES) && !link->is_stream && !link->is_long)
+		return -1;
+	if (link->length >= 0 && link->total > (uint64_t)link->length)
 		return -1;
 	if (link->start > 0 && link->start + link->len + len > link->size) {
 		memmove(link->data, link->data + link->start, link->len);
@@ -267,7 +276,14 @@ static void on_closed(void *arg, const char *why)
 	link_close(link);
 }
 
-static const struct ipc_stream_ops stream_ops = {.frame = on_frame, .closed = on_closed};
+static void on_drained(void *arg)
+{
+	struct stage_reply *link = arg;
+
+	co_signal(&link->changed);
+}
+
+static const struct ipc_stream_ops stream_ops = {.frame = on_frame, .closed = on_closed, .drained = on_drained};
 
 static int gone(struct err *e)
 {
@@ -297,7 +313,7 @@ static int link_connect(struct stage *stage, bool is_stream, struct stage_reply 
 	if (connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0)
 		return errno == EAGAIN ? err_set(e, ERR_BUSY, NULL, "the session does not take more calls now") : gone(e);
 	link = util_zalloc(sizeof(*link));
-	*link = (struct stage_reply){.stage = stage, .next = stage->links, .is_stream = is_stream, .held = true};
+	*link = (struct stage_reply){.stage = stage, .next = stage->links, .is_stream = is_stream, .held = true, .length = -1};
 	link->stream = ipc_stream_create(stage->loop, steal_fd(&fd), &stream_ops, link);
 	stage->links = link;
 	++*(is_stream ? &stage->n_streams : &stage->n_links);
@@ -381,10 +397,38 @@ static void send_call(struct stage_reply *link, const struct stage_call *call)
 	json_decref(envelope);
 	link->state = LINK_CALLED;
 	link->is_whole = call->is_whole;
+	link->is_long = call->is_long;
 	link->progress = call->progress;
 	link->progress_arg = call->arg;
+	if (call->read) {
+		ipc_stream_send(link->stream, LINK_CALL, LINK_MORE, text, len);
+		return;
+	}
 	ipc_stream_send_message(link->stream, &(struct ipc_message){.kind = LINK_CALL, .body_kind = LINK_DATA, .more = LINK_MORE, .head = text,
 	                                                            .head_len = len, .body = call->body, .body_len = call->body_len});
+}
+
+/* The body as it comes, until its end or the answer. */
+static int send_body(struct stage_reply *link, const struct stage_call *call, struct err *e)
+{
+	auto_free char *piece = util_alloc(BODY_PIECE_BYTES);
+	size_t n = 1;
+
+	link->unsent = true;
+	while (n > 0) {
+		if (call->read(call->arg, piece, BODY_PIECE_BYTES, &n, e) < 0)
+			return -1;
+		if (!link->stream)
+			return gone(e);
+		if (link->state != LINK_CALLED)
+			return 0;
+		ipc_stream_send(link->stream, LINK_DATA, n > 0 ? LINK_MORE : 0, piece, n);
+		while (link->stream && link->state == LINK_CALLED && ipc_stream_queued(link->stream) > LIMIT_COMING_BYTES)
+			if (link_wait(link, CO_FOREVER, e) < 0)
+				return -1;
+	}
+	link->unsent = false;
+	return 0;
 }
 
 int stage_call(struct stage *stage, const struct stage_call *call, int64_t deadline_ms, struct stage_reply **reply, struct err *e)
@@ -394,6 +438,10 @@ int stage_call(struct stage *stage, const struct stage_call *call, int64_t deadl
 	if (link_take(stage, call->is_stream, deadline_ms, &link, e) < 0)
 		return -1;
 	send_call(link, call);
+	if (call->read && send_body(link, call, e) < 0)
+		return link_fail(link);
+	if (call->read)
+		deadline_ms = util_now_ms() + call->last_ms;
 	while (link->state == LINK_CALLED || (link->state == LINK_BODY && link->len < (link->is_stream ? 1 : most_waiting(link))))
 		if (link_wait(link, deadline_ms, e) < 0) {
 			e->begun = call->body;
@@ -422,6 +470,11 @@ const char *stage_reply_type(const struct stage_reply *reply)
 const json_t *stage_reply_headers(const struct stage_reply *reply)
 {
 	return reply->headers;
+}
+
+int64_t stage_reply_length(const struct stage_reply *reply)
+{
+	return reply->length;
 }
 
 const json_t *stage_reply_counts(const struct stage_reply *reply)
@@ -477,7 +530,7 @@ void stage_reply_finish(struct stage_reply *reply)
 {
 	if (!reply)
 		return;
-	if (reply->state == LINK_COMPLETE && reply->len == 0 && reply->stream) {
+	if (reply->state == LINK_COMPLETE && reply->len == 0 && reply->stream && !reply->unsent) {
 		forget_reply(reply);
 		link_give_back(reply);
 	} else {

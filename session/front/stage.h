@@ -32,6 +32,9 @@ struct stage_call {
 	const char *key;        /* the caller's Idempotency-Key, or NULL */
 	json_t *query;          /* borrowed; NULL is {} */
 	bool is_stream;         /* its reply has no end: it has a connection of its own, beside those of other calls */
+	bool is_long;           /* its reply may have any length that it says */
+	int (*read)(void *arg, char *out, size_t max, size_t *n, struct err *e); /* gives the body piece by piece; *n is 0 at its end. NULL: `body` is it */
+	int64_t last_ms;        /* with `read`: for the reply, once the body has gone */
 	bool is_whole;          /* its reply is wanted in one piece, of at most LIMIT_MCP_REPLY_BYTES */
 	const char *body;       /* borrowed */
 	size_t body_len;
@@ -75,6 +78,9 @@ size_t stage_count_streams(const struct stage *stage);
 int stage_reply_status(const struct stage_reply *reply);         /* 200..599 */
 const char *stage_reply_type(const struct stage_reply *reply);   /* one of a fixed list of media types; stays */
 const json_t *stage_reply_headers(const struct stage_reply *reply); /* {"Glovebox-…":"…"}: names and values are safe to send */
+
+/* What it says that its body has, in all; -1: it does not say. */
+int64_t stage_reply_length(const struct stage_reply *reply);
 
 const json_t *stage_reply_counts(const struct stage_reply *reply);  /* as link.h says, unchecked; NULL: none */
 

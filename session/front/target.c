@@ -152,10 +152,15 @@ int target_parse(const char *raw, struct target *out, struct err *e)
 
 char *target_path(const struct target *target)
 {
+	return target_path_from(target, 0);
+}
+
+char *target_path_from(const struct target *target, size_t first)
+{
 	char *path = util_printf("/");
 
-	for (size_t i = 0; i < target->n_segments && i < TARGET_SEGMENTS; i++) {
-		char *longer = util_printf("%s%s%s", path, i > 0 ? "/" : "", target->segment[i]);
+	for (size_t i = first; i < target->n_segments && i < TARGET_SEGMENTS; i++) {
+		char *longer = util_printf("%s%s%s", path, i > first ? "/" : "", target->segment[i]);
 
 		free(path);
 		path = longer;

@@ -11,7 +11,7 @@
 
 #include "session/base/err.h"
 
-#define TARGET_SEGMENTS 8
+#define TARGET_SEGMENTS 72 /* of a file's path, and what stands before it */
 
 struct target {
 	char *text;                            /* storage of the segments */
@@ -34,7 +34,8 @@ int target_check_size(const char *raw, struct err *e);
 int target_parse(const char *raw, struct target *out, struct err *e);
 void target_finish(struct target *target);
 
-/* The path again, decoded, as far as it is kept: malloced, the caller's. */
+/* The path again, decoded, from a segment on, as far as it is kept: malloced, the caller's. */
+char *target_path_from(const struct target *target, size_t first);
 char *target_path(const struct target *target);
 
 #endif
