@@ -58,8 +58,8 @@ struct policy_answer {
 struct policy;
 
 /*
- * `spec` is a spec's "approval" and `operators` the configuration's, both checked by their forms; NULL is none. Errors: ERR_UNSUPPORTED for a
- * matcher that nothing asks about yet, ERR_BAD_FIELD for a place that is none, ERR_UNKNOWN_ACTION (with `knows`), and those of `chord`. Their paths begin with
+ * `spec` is a spec's "approval" and `operators` the configuration's, both checked by their forms; NULL is none. Errors: ERR_BAD_FIELD
+ * for a place that is none, ERR_UNKNOWN_ACTION (with `knows`), and those of `chord`. Their paths begin with
  * "/rules" for those of the spec, "/operator/rules" for the operator's.
  */
 struct policy_words {

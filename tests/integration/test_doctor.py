@@ -116,7 +116,7 @@ def test_an_image_without_its_tree(prepared, tmp_path):
 
 
 def test_a_program_that_is_not_there(prepared, tmp_path):
-    for name in ("glovebox", "gloveboxd", "glovebox-front", "glovebox-stage", "glovebox-display", "glovebox-view", "glovebox-egress", "glovebox-launch", "glovebox-access"):
+    for name in ("glovebox", "gloveboxd", "glovebox-front", "glovebox-stage", "glovebox-display", "glovebox-view", "glovebox-egress", "glovebox-launch", "glovebox-access", "glovebox-files"):
         shutil.copy(BUILD / name, tmp_path)
     status, rows = look("--images", IMAGES, programs=tmp_path)
     assert status == 1 and rows["programs"]["result"] == "missing" and "glovebox-init" in rows["programs"]["value"]

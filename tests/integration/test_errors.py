@@ -157,6 +157,7 @@ ELSEWHERE = {
     "viewer_limit": "test_view.py: sixteen watch",
     "lease_held": "test_lease.py: a person holds the controls", "lease_lost": "test_lease.py", "must_observe": "test_lease.py",
     "denied": "test_approvals.py", "approval_pending": "test_approvals.py", "waiting_for_approval": "test_approvals.py", "sensitive_field": "test_sensitive.py",
+    "bad_range": "test_files.py", "disk_full": "test_files.py", "setup_failed": "test_setup.py",
     "journal_full": "needs a full disk or a gigabyte",
     "secret_refused": "test_secrets.py: a field that the secret is not for",
     "internal": "a fault of the server", "input_failed": "a fault of the X server",

@@ -102,7 +102,7 @@ static void check_operation(const struct route *route, json_t *operation)
 		n_good += status[0] == '2' || strcmp(status, "101") == 0;
 	}
 	assert_true(n_good > 0);
-	assert_int_equal(!!json_object_get(operation, "requestBody"), !!(route->flags & (ROUTE_BODY | ROUTE_BYTES)));
+	assert_int_equal(!!json_object_get(operation, "requestBody"), !!(route->flags & (ROUTE_BODY | ROUTE_BYTES | ROUTE_UPLOAD)));
 	if (!(route->flags & ROUTE_BODY))
 		return;
 	content = at(at(at(operation, "requestBody"), "content"), "application/json");

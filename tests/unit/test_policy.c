@@ -318,7 +318,6 @@ static void faults(void **state)
 		{"[{\"verdict\":\"ask\"},{\"verdict\":\"ask\",\"into\":[\"text\"]}]", ERR_BAD_FIELD, "/rules/1/into/0"},
 		{"[{\"verdict\":\"ask\",\"place\":[\"bank\"]}]", ERR_BAD_FIELD, "/rules/0/place/0"},
 		{"[{\"verdict\":\"ask\",\"reach\":[\"none\"]}]", ERR_BAD_FIELD, "/rules/0/reach/0"},
-		{"[{\"verdict\":\"ask\",\"path\":[\"*\"]}]", ERR_UNSUPPORTED, "/rules/0/path"},
 		{"[{\"verdict\":\"ask\",\"actions\":[\"t*\",\"typ\"]}]", ERR_UNKNOWN_ACTION, "/rules/0/actions/1"},
 		{"[{\"verdict\":\"ask\",\"keys\":[\"contrl+w\"]}]", ERR_UNKNOWN_KEY, "/rules/0/keys/0"},
 	};
