@@ -10,6 +10,7 @@ import tempfile
 
 import pytest
 
+import escape
 from api import Refused
 from conftest import BUILD, IMAGES, Server, until
 from outside import Site
@@ -23,7 +24,7 @@ LIMITS = {"memory", "pids", "cpu"}
 # The user's own lists of users and ids, and the images at a place that the user can get to; then the groups; then what to run, as the user.
 SCRIPT = """set -e
 for list in passwd subuid subgid; do mount --bind "$1/$list" /etc/$list; done
-mount --bind "$2" "$1/images"
+mount --rbind "$2" "$1/images"
 for group in $3; do echo $$ >"$group/cgroup.procs"; done
 home=$1
 shift 3
@@ -44,6 +45,13 @@ def delegated(name):
             with contextlib.suppress(FileNotFoundError):
                 os.chown(group / file, UID, UID)
     return groups
+
+
+def give_back(groups):
+    for group in groups:
+        for inner in sorted((path for path in group.rglob("*") if path.is_dir()), reverse=True):
+            inner.rmdir()
+        group.rmdir()
 
 
 class Home:
@@ -95,10 +103,17 @@ def users(home):
     server = home.server(name="users", groups=groups).start()
     yield server
     server.stop()
-    for group in groups:
-        for inner in sorted((path for path in group.rglob("*") if path.is_dir()), reverse=True):
-            inner.rmdir()
-        group.rmdir()
+    give_back(groups)
+
+
+@pytest.fixture(scope="module")
+def hostile(home, tmp_path_factory):
+    groups = delegated(f"glovebox-hostile-{os.getpid()}")
+    with escape.images(tmp_path_factory.mktemp("escape") / "images") as images:
+        server = home.server(name="hostile", images=images, groups=groups).start()
+        yield server.api.new(image=escape.IMAGE)
+        server.stop()
+    give_back(groups)
 
 
 def below(pid):
@@ -153,6 +168,14 @@ def test_limits_hold(users):
     answer = session.exec("sh", "-c", "for i in $(seq 100); do sleep 100 & done; wait", timeout_ms=5000)
     assert "fork" in answer["stderr"].lower() or "resource" in answer["stderr"].lower(), answer
     session.end()
+
+
+@pytest.mark.parametrize("how", escape.HOW)
+def test_what_hostile_programs_try(hostile, how):
+    """The same battery as in the jail of a server of root's."""
+    rows = escape.run(hostile, how)
+    wrong = [row for row in rows if row.verdict != "ok"]
+    assert len(rows) >= 150 and not wrong, escape.table(wrong)
 
 
 @pytest.mark.parametrize("ranges, has", [("", 0), (f"vera:{FIRST}:100\n", 100), (f"{UID}:{FIRST}:4159\n", 4159), ("vera:x:y\n", 0)])
