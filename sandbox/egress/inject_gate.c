@@ -117,7 +117,7 @@ int gate_pass(struct gate *gate, const char *bytes, size_t len, const char **out
 
 void gate_end(struct gate *gate, const char **out, size_t *out_len)
 {
-	*out = gate->bytes + gate->passed;
+	*out = gate->bytes ? gate->bytes + gate->passed : NULL;
 	*out_len = gate->found ? 0 : gate->len - gate->passed;
 	gate->passed = gate->len;
 }
