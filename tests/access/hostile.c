@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * hostile grab | connections | pixmaps: an X client that is in the way of all others. It grabs the server; it takes all connections; it fills the
- * server's memory. Says what came of it, one line, and then stays as it is. Static, so that it runs in any image.
+ * hostile grab | connections | pixmaps: an X client that is in the way of all others. It shows a window, and grabs the server once there is
+ * a file /tmp/grab; it takes all connections; it fills the server's memory. Says what came of it, one line, and then stays as it is. Static, so that it runs in any image.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +15,14 @@
 
 static void grab(xcb_connection_t *x)
 {
+	const xcb_screen_t *screen = xcb_setup_roots_iterator(xcb_get_setup(x)).data;
+	xcb_window_t window = xcb_generate_id(x);
+
+	xcb_create_window(x, XCB_COPY_FROM_PARENT, window, screen->root, 0, 0, 200, 100, 0, XCB_WINDOW_CLASS_INPUT_OUTPUT, screen->root_visual, 0, NULL);
+	xcb_map_window(x, window);
+	xcb_flush(x);
+	while (access("/tmp/grab", F_OK) < 0)
+		(void)usleep(10000);
 	xcb_grab_server(x);
 	free(xcb_get_input_focus_reply(x, xcb_get_input_focus(x), NULL));
 	printf("grabbed\n");

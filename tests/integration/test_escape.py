@@ -10,7 +10,6 @@ import pytest
 
 import escape
 import jail
-from api import in_thread
 from conftest import BUILD, Server, until
 
 # Of who starts the server: none of it is for a jail (case X04).
@@ -81,6 +80,7 @@ def is_answering(session):
 
 def test_a_command_that_grabs_the_display_is_ended(escapes, abused):
     """And nothing else is: the app stays."""
+    abused.run("touch", "/tmp/grab")
     assert abuse(abused, "grab") == "grabbed\n"
     until(lambda: is_answering(abused), within_s=20)
     assert silences(escapes, abused) == ["agent", True]
@@ -90,12 +90,11 @@ def test_a_command_that_grabs_the_display_is_ended(escapes, abused):
 
 def test_an_app_that_grabs_the_display_is_ended(escapes, abused):
     """After the agent's own processes, which did not do it; while it goes on, new work is refused."""
-    abused.run("sh", "-c", "setsid sleep 1000 >/dev/null 2>&1 &")
-    thread, _ = in_thread(lambda: abused.agent.request("POST", f"{abused.path}/act", {"actions": [{"action": "launch", "app": "grabber"}]}))
-    until(lambda: "hostile" in jail.processes(abused.id).values())
-    until(lambda: abused.agent.request("GET", f"{abused.path}/screenshot").json.get("code") == "display_silent", within_s=20)
+    abused.do("launch", app="grabber")
+    abused.run("sh", "-c", "setsid sleep 1000 >/dev/null 2>&1 & touch /tmp/grab")
+    reply = until(lambda: (reply := abused.agent.request("GET", f"{abused.path}/screenshot")).status != 200 and reply, within_s=20)
+    assert (reply.status, reply.json["code"]) == (503, "display_silent")
     until(lambda: is_answering(abused), within_s=20)
-    thread.join()
     assert silences(escapes, abused) == ["agent", "apps", True]
     assert abused.id in escapes.live_sessions() and not {"hostile", "mousepad", "sleep"} & set(jail.processes(abused.id).values())
     abused.do("launch", app="editor")
