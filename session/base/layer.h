@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Switching off one layer of the sandbox, to see which other one holds: in a build of MODE=layers alone, by the environment variable
- * GLOVEBOX_LAYER_OFF of gloveboxd. In every other build there is no such thing, and the names below must not be in a program:
+ * GLOVEBOX_LAYER_OFF of gloveboxd: names with "+" between. In every other build there is no such thing, and the names below must not be in a program:
  * session/refuse_weakened looks for them.
  */
 #ifndef BASE_LAYER_H
@@ -17,8 +17,12 @@
 static __attribute__((noinline, used)) bool layer_is_off(const char *name)
 {
 	const char *off = getenv(LAYER_ENV);
+	size_t len = strlen(name);
 
-	return off && strcmp(off, name) == 0;
+	for (const char *at = off ? strstr(off, name) : NULL; at; at = strstr(at + 1, name))
+		if ((at == off || at[-1] == '+') && (at[len] == '\0' || at[len] == '+'))
+			return true;
+	return false;
 }
 
 /* The variable with its value, for the environment of a child; NULL if it is not set. Never freed. */

@@ -13,6 +13,11 @@ from conftest import Server  # noqa: E402
 # As the code names them (layer_is_off), and what is left when one is off.
 LAYERS = ["filters", "landlock", "namespace limits", "capabilities", "mount flags", "read-only", "masks", "network", "resource limits",
           "display trust"]
+FIRST = "filters"  # a layer that changes nothing while this holds is switched off together with it
+# Nothing changes without these, and nothing is to: why.
+SILENT = {"network": "the server itself lives in a network namespace with nothing but lo, and that is where a jail without one is"}
+# With a full client's rights these end the session.
+HARMFUL = ["destroy another", "end another", "unmap another", "reparent another"]
 # What of outcomes is still a refusal. Others say that the call came through to where its arguments are judged.
 REFUSALS = {"EPERM", "EACCES", "EROFS", "ENOSYS", "ENOENT", "ESRCH", "ENOSPC", "ECONNREFUSED", "ENETUNREACH", "ENXIO", "ENODEV", "EXDEV",
             "EAFNOSUPPORT", "EPROTONOSUPPORT", "ESOCKTNOSUPPORT", "EOPNOTSUPP", "held", "hidden", "killed", "refused"}
@@ -20,32 +25,51 @@ REFUSALS = {"EPERM", "EACCES", "EROFS", "ENOSYS", "ENOENT", "ESRCH", "ENOSPC", "
 
 def run_all(folder, layer):
     """{(how, name): row} with the layer off, or with none off for ""."""
+    skips = HARMFUL if "display" in layer else []
     os.environ["GLOVEBOX_LAYER_OFF"] = layer
     folder.mkdir()
-    with escape.images(folder / "images") as images:
+    with escape.images(folder / "images", skips) as images:
         server = Server(folder / "state", "--images", images).start()
         try:
             session = server.api.new(image=escape.IMAGE)
-            return {(how, row.name): row for how in escape.HOW for row in escape.run(session, how)}
+            return {(how, row.name): row for how in escape.HOW for row in escape.run(session, how, skips)}
         finally:
             server.stop()
 
 
-def show(layer, rows):
-    """Prints what changed; the probes that worked."""
-    changed = {key: row for key, row in rows.items() if row.verdict != "ok"}
-    held = {key: row for key, row in changed.items() if row.got in REFUSALS}
-    fell = {key: row for key, row in changed.items() if row.got not in REFUSALS}
-    print(f"\n== without {layer}: {len(rows)} probes, {len(changed)} changed; {len(held)} held by another layer, {len(fell)} not")
-    for title, some in (("held", held), ("FELL", fell)):
+def changes(rows, before):
+    """What is not as it was, held by another layer or not."""
+    changed = {key: row for key, row in rows.items() if row.got != before[key].got}
+    return [{key: row for key, row in changed.items() if (row.got in REFUSALS) == held} for held in (True, False)]
+
+
+def show(title, rows, held, fell):
+    print(f"\n== without {title}: {len(rows)} probes, {len(held) + len(fell)} changed; {len(held)} held by another layer, {len(fell)} not")
+    for word, some in (("held", held), ("FELL", fell)):
         for (how, name), row in sorted(some.items()):
-            print(f"{title}  {how:<8} {name:<52} {row.layer:<24} {row.expected:<13} {row.got}")
-    return changed, fell
+            print(f"{word}  {how:<8} {name:<52} {row.layer:<24} {row.expected:<13} {row.got}")
+
+
+def try_without(place, layer, base, without_first):
+    """What fell; None if the switch has no effect."""
+    rows = run_all(place / layer.replace(" ", "-"), layer)
+    held, fell = changes(rows, base)
+    show(layer, rows, held, fell)
+    if held or fell:
+        return fell
+    if layer in SILENT:
+        print(f"nothing is to change: {SILENT[layer]}")
+        return {}
+    both = f"{FIRST}+{layer}"
+    rows = run_all(place / both.replace(" ", "-"), both)
+    held, fell = changes(rows, without_first)
+    print("other layers hold all of it; without both:")
+    show(both, rows, held, fell)
+    return {} if held or fell else None
 
 
 def main():
-    alone = {}
-    dead = []
+    alone, dead = {}, []
     with tempfile.TemporaryDirectory(prefix="glovebox-layers-") as place:
         place = pathlib.Path(place)
         base = run_all(place / "all", "")
@@ -53,11 +77,12 @@ def main():
         print(f"== all layers on: {len(base)} probes, {len(wrong)} wrong")
         if wrong:
             print(escape.table(wrong))
+        without_first = run_all(place / "first", FIRST)
         for layer in LAYERS:
-            changed, fell = show(layer, run_all(place / layer.replace(" ", "-"), layer))
-            if not changed:
+            fell = try_without(place, layer, base, without_first)
+            if fell is None:
                 dead.append(layer)
-            for key in fell:
+            for key in fell or {}:
                 alone.setdefault(key, []).append(layer)
     print(f"\n== {len(alone)} of {len(base)} probes have one layer only")
     for (how, name), layers in sorted(alone.items()):

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * glovebox-battery [--root] [--out FILE]: tries everything from inside the jail and prints a line for each row, five fields with a tab between:
+ * glovebox-battery [--root] [--out FILE] [--skip TEXT]…: tries everything from inside the jail and prints a line for each row, five fields with a tab between:
  * name, layer, expected, got, "ok" or "WRONG"; at last "SELF N probes, M wrong". Status 0 if all was as expected, 1 if not, 2 if this is no
  * app jail. Who it is, app or browser, it finds by its gid. --root: as uid 0 of a user namespace that it makes, which takes a browser. With
- * --out the status is 1 in any case: so whoever launches it as an app waits for no window.
+ * --out the status is 1 in any case: so whoever launches it as an app waits for no window. --skip: without the rows whose name has TEXT in it.
  */
 #include <fcntl.h>
 #include <sched.h>
@@ -20,6 +20,7 @@
 #include "tests/escape/battery.h"
 
 #define TRY_S 10
+#define SKIPS 8
 
 static const struct probe_table *const TABLES[] = {&probes_namespaces, &probes_kernel, &probes_sockets, &probes_rights, &probes_files,
                                                    &probes_display};
@@ -88,16 +89,33 @@ static int expected(const struct probe *probe, enum self self)
 	return self == SELF_ROOT && probe->expect[SELF_BROWSER] == NOT_TRIED ? NOT_TRIED : probe->expect[SELF_APP];
 }
 
-static int run_all(enum self self, FILE *to)
+/* What the command line says. */
+struct wish {
+	enum self self;
+	FILE *to;
+	const char *skips[SKIPS];
+	size_t n_skips;
+};
+
+static bool is_skipped(const struct wish *wish, const struct probe *probe)
 {
+	for (size_t i = 0; i < wish->n_skips; i++)
+		if (strstr(probe->name, wish->skips[i]))
+			return true;
+	return expected(probe, wish->self) == NOT_TRIED;
+}
+
+static int run_all(const struct wish *wish)
+{
+	FILE *to = wish->to;
 	size_t n = 0, wrong = 0;
 
 	for (size_t t = 0; t < ARRAY_LEN(TABLES); t++)
 		for (size_t i = 0; i < TABLES[t]->n; i++) {
 			const struct probe *probe = &TABLES[t]->probes[i];
-			int wanted = expected(probe, self), got;
+			int wanted = expected(probe, wish->self), got;
 
-			if (wanted == NOT_TRIED)
+			if (is_skipped(wish, probe))
 				continue;
 			got = run(probe);
 			n++;
@@ -105,7 +123,7 @@ static int run_all(enum self self, FILE *to)
 			(void)fprintf(to, "%s\t%s\t%s\t%s\t%s\n", probe->name, probe->layer, name_of(wanted), name_of(got), got == wanted ? "ok" : "WRONG");
 			(void)fflush(to);
 		}
-	(void)fprintf(to, "%s %zu probes, %zu wrong\n", SELVES[self], n, wrong);
+	(void)fprintf(to, "%s %zu probes, %zu wrong\n", SELVES[wish->self], n, wrong);
 	return fclose(to) == 0 && wrong == 0 && to == stdout ? 0 : 1;
 }
 
@@ -149,30 +167,39 @@ static int become_root(void)
 	exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
 }
 
+static int read_words(struct wish *wish, int argc, char **argv)
+{
+	*wish = (struct wish){.self = getegid() == INIT_TRUSTED_GID ? SELF_BROWSER : SELF_APP, .to = stdout};
+	for (int i = 1; i < argc; i++) {
+		bool more = i + 1 < argc;
+
+		if (strcmp(argv[i], "--root") == 0)
+			wish->self = SELF_ROOT;
+		else if (strcmp(argv[i], "--out") == 0 && more)
+			wish->to = fopen(argv[++i], "we");
+		else if (strcmp(argv[i], "--skip") == 0 && more && wish->n_skips < SKIPS)
+			wish->skips[wish->n_skips++] = argv[++i];
+		else
+			return -1;
+	}
+	return wish->to ? 0 : -1;
+}
+
 int main(int argc, char **argv)
 {
-	enum self self = getegid() == INIT_TRUSTED_GID ? SELF_BROWSER : SELF_APP;
-	FILE *to = stdout;
+	struct wish wish;
 
 	if (!is_in_jail()) {
 		(void)fprintf(stderr, "glovebox-battery: this is no app jail, and nothing was tried: glovebox selftest runs it in one\n");
 		return 2;
 	}
-	for (int i = 1; i < argc; i++) {
-		if (strcmp(argv[i], "--root") == 0)
-			self = SELF_ROOT;
-		else if (strcmp(argv[i], "--out") == 0 && i + 1 < argc)
-			to = fopen(argv[++i], "we");
-		else
-			to = NULL;
-		if (!to) {
-			(void)fprintf(stderr, "usage: glovebox-battery [--root] [--out FILE]\n");
-			return 2;
-		}
+	if (read_words(&wish, argc, argv) < 0) {
+		(void)fprintf(stderr, "usage: glovebox-battery [--root] [--out FILE] [--skip TEXT]…\n");
+		return 2;
 	}
-	if (self == SELF_ROOT && become_root() < 0) {
-		(void)fprintf(to, "root of a nested user namespace: %s\n", strerrorname_np(errno));
+	if (wish.self == SELF_ROOT && become_root() < 0) {
+		(void)fprintf(wish.to, "root of a nested user namespace: %s\n", strerrorname_np(errno));
 		return 1;
 	}
-	return run_all(self, to);
+	return run_all(&wish);
 }

@@ -17,8 +17,12 @@ HOW = ["command", *HOSTILE]
 Row = collections.namedtuple("Row", "name layer expected got verdict")
 
 
+def options(skips):
+    return [word for skip in skips for word in ("--skip", skip)]
+
+
 @contextlib.contextmanager
-def images(folder):
+def images(folder, skips=()):
     """A folder of images in which `battery` is `minimal` with hostile apps in its catalogue; the roots are those of this machine."""
     folder = pathlib.Path(folder)
     (folder / "manifests").mkdir(parents=True)
@@ -26,9 +30,9 @@ def images(folder):
     display = max(IMAGES.glob("display-" + "[0-9a-f]" * 12), key=lambda path: path.stat().st_mtime)
     places = {display: display.name, IMAGES / f"minimal-{manifest['hash'][:12]}": f"{IMAGE}-{manifest['hash'][:12]}"}
     manifest["name"] = IMAGE
-    for name, (options, trusted) in HOSTILE.items():
+    for name, (words, trusted) in HOSTILE.items():
         manifest["apps"].append({"name": f"hostile-{name}", "title": name, "class": f"Hostile-{name}", "trusted": trusted, "args": "none", "kind": "app",
-                                 "argv": [BATTERY, *options, "--out", f"/tmp/{name}"]})
+                                 "argv": [BATTERY, *words, "--out", f"/tmp/{name}", *options(skips)]})
     manifest["apps"].append({"name": "grabber", "title": "Grabber", "class": "Grabber", "trusted": False, "args": "none", "kind": "app",
                              "argv": ["/home/user/hostile", "grab"]})
     (folder / "manifests" / f"{IMAGE}.json").write_text(json.dumps(manifest))
@@ -50,10 +54,10 @@ def parse(text):
     return [Row(*line.split("\t")) for line in lines], last
 
 
-def run(session, how):
-    """The rows of the battery, run in one of the ways of HOW."""
+def run(session, how, skips=()):
+    """The rows of the battery, run in one of the ways of HOW. `skips` are those of the images for all but "command"."""
     if how == "command":
-        return parse(session.exec(BATTERY, timeout_ms=60000)["stdout"])[0]
+        return parse(session.exec(BATTERY, *options(skips), timeout_ms=60000)["stdout"])[0]
     # It shows no window, so the launch fails in the end.
     session.agent.request("POST", f"{session.path}/act", {"actions": [{"action": "launch", "app": f"hostile-{how}"}]})
     text = until(lambda: (text := session.exec("cat", f"/tmp/{how}")["stdout"]).endswith(" wrong\n") and text)

@@ -465,6 +465,28 @@ static void test_lands(void **state)
 	}
 }
 
+/* The filter of the stage lets it open files; what makes one is refused by the domain that it enters at its start. */
+static void test_entry_enters_the_land(void **state)
+{
+	pid_t pid = fork();
+	int status = 0;
+
+	(void)state;
+	if (confine_landlock_abi() < 1)
+		return;
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		struct err e = {0};
+
+		(void)unsetenv("GLOVEBOX_UID");
+		if (confine_enter_check(&confine_stage, &e) < 0)
+			_exit(250);
+		_exit(try_make_file());
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(WEXITSTATUS(status), EACCES);
+}
+
 static void test_unknown_name_is_refused(void **state)
 {
 	static const struct confine_rule rules[] = {{.syscall = "no_such_call"}};
@@ -496,6 +518,7 @@ int main(void)
 		cmocka_unit_test(test_unknown_name_is_refused),
 		cmocka_unit_test(test_each_row_has_a_reason),
 		cmocka_unit_test(test_lands),
+		cmocka_unit_test(test_entry_enters_the_land),
 	};
 
 	return cmocka_run_group_tests_name("confine", tests, NULL, NULL);
