@@ -123,7 +123,9 @@ int windows_take_replies(struct xconn *x, const unsigned int *sequences, size_t 
 	struct err why;
 
 	for (size_t i = 0; i < n; i++) {
-		if (xconn_reply(x, sequences[i], &replies[i], &why) == 0 || why.code == ERR_CONFLICT)
+		int rc = i == 0 ? xconn_reply(x, sequences[i], &replies[i], &why) : xconn_next_reply(x, sequences[i], &replies[i], &why);
+
+		if (rc == 0 || why.code == ERR_CONFLICT)
 			continue;
 		while (++i < n && !x->lost)
 			xcb_discard_reply(x->xcb, sequences[i]);

@@ -148,6 +148,13 @@ void xconn_give_up(struct xconn *x, const char *why)
 	lose(x, why);
 }
 
+static void hand_out_one(struct xconn *x, xcb_generic_event_t *event)
+{
+	note_answered(x, event->full_sequence);
+	deliver(x, event);
+	free(event);
+}
+
 /* Hands out the events that are there. One guard for all: a client that floods us with events must not cost us two calls for each. */
 static void hand_out(struct xconn *x)
 {
@@ -159,10 +166,17 @@ static void hand_out(struct xconn *x)
 			pump_soon(x);
 		if (!event)
 			break;
-		note_answered(x, event->full_sequence);
-		deliver(x, event);
-		free(event);
+		hand_out_one(x, event);
 	}
+	guard_end();
+}
+
+/* This event and those behind it that were read already. */
+static void hand_out_read(struct xconn *x, xcb_generic_event_t *event)
+{
+	guard_begin();
+	for (; event; event = x->lost ? NULL : xcb_poll_for_queued_event(x->xcb))
+		hand_out_one(x, event);
 	guard_end();
 }
 
@@ -384,6 +398,23 @@ static bool poll_reply(struct xconn *x, unsigned int sequence, void **reply, xcb
 	return there != 0;
 }
 
+/* What came for a request. Neither: the connection broke. */
+static int take(struct xconn *x, unsigned int sequence, void *got, xcb_generic_error_t *error, void **reply, struct err *e)
+{
+	if (!got && !error)
+		return gone(e);
+	x->silent_since_ms = 0;
+	note_answered(x, sequence);
+	if (error) {
+		int code = error->error_code;
+
+		free(error);
+		return err_set(e, ERR_CONFLICT, NULL, "the display refused a request (X error %d)", code);
+	}
+	*reply = got;
+	return 0;
+}
+
 int xconn_reply(struct xconn *x, unsigned int sequence, void **reply, struct err *e)
 {
 	int64_t since_ms = util_now_ms();
@@ -403,18 +434,24 @@ int xconn_reply(struct xconn *x, unsigned int sequence, void **reply, struct err
 				xcb_discard_reply(x->xcb, sequence);
 			return -1;
 		}
-	if (!got && !error)
-		return gone(e);
-	x->silent_since_ms = 0;
-	note_answered(x, sequence);
-	if (error) {
-		int code = error->error_code;
+	return take(x, sequence, got, error, reply, e);
+}
 
-		free(error);
-		return err_set(e, ERR_CONFLICT, NULL, "the display refused a request (X error %d)", code);
-	}
-	*reply = got;
-	return 0;
+/* One that was read with the one before it costs no call into the kernel. */
+int xconn_next_reply(struct xconn *x, unsigned int sequence, void **reply, struct err *e)
+{
+	xcb_generic_error_t *error = NULL;
+	xcb_generic_event_t *event;
+	void *got = NULL;
+
+	if (x->lost)
+		return gone(e);
+	if (!xcb_poll_for_reply(x->xcb, sequence, &got, &error))
+		return xconn_reply(x, sequence, reply, e);
+	event = xcb_poll_for_queued_event(x->xcb);
+	if (event)
+		hand_out_read(x, event);
+	return take(x, sequence, got, error, reply, e);
 }
 
 int xconn_sync(struct xconn *x, struct err *e)

@@ -84,6 +84,9 @@ int xconn_reply(struct xconn *x, unsigned int sequence, void **reply, struct err
 /* Takes the connection as lost: on_lost follows. */
 void xconn_give_up(struct xconn *x, const char *why);
 
+/* The same for another one of a batch of requests that were all made before xconn_reply waited for the first: what was made since is not sent by it. */
+int xconn_next_reply(struct xconn *x, unsigned int sequence, void **reply, struct err *e);
+
 /* A round trip: everything sent before has been handled by the server. */
 int xconn_sync(struct xconn *x, struct err *e);
 

@@ -728,6 +728,53 @@ static void test_no_reply_is_slept_over(void **state)
 		fail_msg("%s", run.e.msg);
 }
 
+static void count_properties(void *arg, const xcb_generic_event_t *event)
+{
+	*(int *)arg += (event->response_type & 0x7f) == XCB_PROPERTY_NOTIFY;
+}
+
+#define BATCH 10
+
+static void take_batch(void *arg)
+{
+	struct flood *run = arg;
+	struct xconn *x = &run->f->x;
+	struct xconn_listener listener;
+	unsigned int sequences[BATCH];
+	xcb_window_t window;
+	int told = 0;
+
+	assert_int_equal(xconn_hidden_window(x, &window, NULL), 0);
+	xconn_listen(x, &listener, count_properties, &told);
+	for (uint32_t i = 0; i < BATCH; i++) {
+		xcb_change_property(x->xcb, XCB_PROP_MODE_REPLACE, window, XCB_ATOM_WM_NAME, XCB_ATOM_STRING, 8, 1, "x");
+		sequences[i] = xcb_get_geometry(x->xcb, i == BATCH / 2 ? XCB_NONE : window).sequence;
+	}
+	/* All is read, and nothing of it handed out. */
+	free(xcb_get_input_focus_reply(x->xcb, xcb_get_input_focus(x->xcb), NULL));
+	assert_int_equal(told, 0);
+	for (int i = 0; i < BATCH; i++) {
+		auto_free void *reply = NULL;
+		int rc = xconn_next_reply(x, sequences[i], &reply, &run->e);
+
+		assert_true(told > i);
+		assert_int_equal(rc, i == BATCH / 2 ? -1 : 0);
+		assert_true(rc == 0 ? reply != NULL : run->e.code == ERR_CONFLICT);
+	}
+	xconn_unlisten(x, &listener);
+	xcb_destroy_window(x->xcb, window);
+	run->rc = 0;
+}
+
+/* Replies of a batch come behind the events that were sent before them, and an error in its place. */
+static void test_replies_of_a_batch(void **state)
+{
+	struct flood run = {.f = *state, .rc = -1};
+
+	xserver_run(run.f->loop, take_batch, &run);
+	assert_int_equal(run.rc, 0);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -742,7 +789,7 @@ int main(void)
 		TEST(test_silent_server),
 		TEST(test_requests_without_reply), TEST(test_full_server),         TEST(test_dead_server),
 		TEST(test_two_waiters_sleep),     TEST(test_reply_read_in_passing),
-		TEST(test_no_reply_is_slept_over),
+		TEST(test_no_reply_is_slept_over), TEST(test_replies_of_a_batch),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
