@@ -325,7 +325,7 @@ static char *put_strings(char *at, char *const *list)
 /* The record of a spawn whose size was checked. */
 static char *make_record(const struct process *process, const struct spawn *spawn, size_t *len)
 {
-	struct init_spawn head = {.op = INIT_SPAWN, .tag = process->tag, .group = (uint8_t)spawn->group, .flags = (uint8_t)(spawn->pipes | (spawn->trusted ? INIT_TRUSTED : 0))};
+	struct init_spawn head = {.op = INIT_SPAWN, .tag = process->tag, .group = (uint8_t)spawn->group, .flags = (uint8_t)(spawn->pipes | (spawn->trusted ? INIT_TRUSTED : 0) | (spawn->listens ? INIT_LISTENER : 0))};
 	char *record = util_alloc(sizeof(head) + LIMIT_SPAWN_BYTES);
 	size_t n_argv = 0, n_env = 0, n_runs = 0;
 	char *at = stpcpy(record + sizeof(head), spawn->folder) + 1;

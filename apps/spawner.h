@@ -27,6 +27,7 @@ struct spawn {
 	const char *folder;
 	char *const *argv, *const *env; /* each ends in NULL */
 	unsigned int pipes;             /* enum init_flag: what is not named is /dev/null */
+	bool listens;                   /* of INIT_GROUP_BASE: INIT_LISTENER */
 	struct co_event *changed;       /* signalled when the program ends; must live until spawner_release */
 };
 

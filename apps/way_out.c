@@ -27,6 +27,7 @@ static int start(struct apps *apps, int64_t deadline_ms, struct err *e)
 		.argv = ARGV,
 		.env = apps->environment.list,
 		.pipes = INIT_PIPE_STDOUT,
+		.listens = true,
 		.changed = &apps->changed,
 	};
 	struct err why;

@@ -45,6 +45,8 @@ enum init_flag {
 	INIT_PIPE_STDOUT = 1 << 1,
 	INIT_PIPE_STDERR = 1 << 2,
 	INIT_TRUSTED = 1 << 3, /* of INIT_GROUP_APPS only: has INIT_TRUSTED_GID, and executes only what it names */
+	INIT_LISTENER = 1 << 4, /* of INIT_GROUP_BASE only: its standard input listens at RELAY_PORT (apps/relay/proto.h). Init makes that socket at the first
+	                           such request and keeps it: whoever ends the program cannot listen there in its place */
 };
 
 #define INIT_PIPES (INIT_PIPE_STDIN | INIT_PIPE_STDOUT | INIT_PIPE_STDERR)

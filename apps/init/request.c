@@ -17,10 +17,12 @@ static int check_head(const struct init_spawn *head, size_t len, size_t n_fds, s
 		return bad(e, "the record is too long");
 	if (head->group >= INIT_N_GROUPS)
 		return bad(e, "no such group");
-	if (head->flags & ~(unsigned int)(INIT_PIPES | INIT_TRUSTED))
+	if (head->flags & ~(unsigned int)(INIT_PIPES | INIT_TRUSTED | INIT_LISTENER))
 		return bad(e, "an unknown flag");
 	if ((head->flags & INIT_TRUSTED) && head->group != INIT_GROUP_APPS)
 		return bad(e, "a trusted program is of the group apps");
+	if ((head->flags & INIT_LISTENER) && (head->group != INIT_GROUP_BASE || (head->flags & INIT_PIPE_STDIN)))
+		return bad(e, "a program that listens is of the group base, and reads nothing else");
 	if (n_fds != (size_t)__builtin_popcount(head->flags & INIT_PIPES))
 		return bad(e, "the descriptors do not fit the flags");
 	if (head->n_argv == 0)

@@ -9,15 +9,18 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "apps/init/door.h"
 #include "apps/init/stray.h"
+#include "apps/relay/proto.h"
 #include "session/base/ipc.h"
 #include "session/base/log.h"
 #include "session/base/util.h"
@@ -51,8 +54,11 @@ struct service {
 	struct job *jobs;
 	size_t n_jobs;
 	struct queued *queue;
+	int listener; /* at RELAY_PORT; -1 until the first program that is to have it */
 	char record[REQUEST_MAX];
 };
+
+#define BACKLOG 128
 
 static void send_record(struct service *service, const void *record, size_t len)
 {
@@ -156,6 +162,31 @@ static void on_fault(void *arg, uint32_t events)
 	(void)settle(arg);
 }
 
+static int open_listener(int *listener, struct err *e)
+{
+	const struct sockaddr_in place = {.sin_family = AF_INET, .sin_port = htons(RELAY_PORT), .sin_addr = {htonl(INADDR_LOOPBACK)}};
+	auto_fd fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	if (fd < 0 || bind(fd, (const struct sockaddr *)&place, sizeof(place)) < 0 || listen(fd, BACKLOG) < 0)
+		return err_sys(e, "listening at %d", RELAY_PORT);
+	*listener = steal_fd(&fd);
+	return 0;
+}
+
+/* With the socket that listens as its standard input, if it asks for that. */
+static pid_t start(struct service *service, struct request *request, const int *fds, int *fault, struct err *e)
+{
+	int all[3] = {-1, fds[0], fds[1]};
+
+	if (!(request->flags & INIT_LISTENER))
+		return child_start(request, fds, service->groups, service->domains, fault, e);
+	if (service->listener < 0 && open_listener(&service->listener, e) < 0)
+		return -1;
+	all[0] = service->listener;
+	request->flags |= INIT_PIPE_STDIN;
+	return child_start(request, all, service->groups, service->domains, fault, e);
+}
+
 static void on_spawn(struct service *service, char *record, size_t len, const int *fds, size_t n_fds)
 {
 	struct init_report head;
@@ -175,7 +206,7 @@ static void on_spawn(struct service *service, char *record, size_t len, const in
 		request_finish(&request);
 		return;
 	}
-	pid = child_start(&request, fds, service->groups, service->domains, &fault, &e);
+	pid = start(service, &request, fds, &fault, &e);
 	request_finish(&request);
 	if (pid < 0) {
 		report_failed(service, head.tag, INIT_STEP_PROCESS, e.sys_errno);
@@ -355,7 +386,7 @@ struct service *service_create(struct loop *loop, int stage, const struct child_
 	struct service *service = util_zalloc(sizeof(*service));
 	struct err door_err;
 
-	*service = (struct service){.loop = loop, .stage = stage, .groups = groups, .domains = domains};
+	*service = (struct service){.loop = loop, .stage = stage, .groups = groups, .domains = domains, .listener = -1};
 	if (loop_signals(loop, SIGNALS, on_child_ended, service, e) < 0) {
 		free(service);
 		return NULL;
@@ -381,6 +412,7 @@ void service_destroy(struct service *service)
 		free(first);
 	}
 	door_destroy(service->door);
+	util_close_fd(&service->listener);
 	loop_remove(service->source);
 	free(service);
 }

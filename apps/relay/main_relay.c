@@ -3,11 +3,11 @@
  * glovebox-relay: the way from the app jail's loopback to its egress. What connects to 127.0.0.1:3128 is connected to /run/egress/proxy.sock; bytes go both
  * ways as they are, and each direction ends for itself. It understands nothing of them, and knows no other place.
  *
- * The stage starts it through init, in the group base, and again when it ends. It writes a line once it listens.
+ * The stage starts it through init, which keeps the socket that listens, its standard input; in the group base, and again when it ends. It writes a line once
+ * it takes connections.
  */
 #include <errno.h>
 #include <linux/landlock.h>
-#include <netinet/in.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -26,7 +26,6 @@
 #include "session/base/util.h"
 
 #define PIECE_BYTES (16 * 1024)
-#define BACKLOG 128
 
 struct relay;
 
@@ -203,18 +202,6 @@ static void on_client(void *arg, uint32_t events)
 		loop_modify(relay->source, 0);
 }
 
-static int listen_here(struct err *e)
-{
-	const struct sockaddr_in place = {.sin_family = AF_INET, .sin_port = htons(RELAY_PORT), .sin_addr = {htonl(INADDR_LOOPBACK)}};
-	auto_fd fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	const int yes = 1;
-
-	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes)) < 0 || bind(fd, (const struct sockaddr *)&place, sizeof(place)) < 0 ||
-	    listen(fd, BACKLOG) < 0)
-		return err_sys(e, "127.0.0.1:%d", RELAY_PORT);
-	return steal_fd(&fd);
-}
-
 /* No file is opened any more; connecting to a named socket is no access to a file. Where there is no Landlock the table says the same. */
 static int close_files(struct err *e)
 {
@@ -228,9 +215,6 @@ static int close_files(struct err *e)
 
 static int set_up(struct relay *relay, struct err *e)
 {
-	relay->listen = listen_here(e);
-	if (relay->listen < 0)
-		return -1;
 	relay->loop = loop_create(e);
 	if (!relay->loop || close_files(e) < 0)
 		return -1;
@@ -244,7 +228,7 @@ static int set_up(struct relay *relay, struct err *e)
 
 int main(void)
 {
-	struct relay relay = {.listen = -1};
+	struct relay relay = {.listen = STDIN_FILENO};
 	struct err e;
 
 	log_init("glovebox-relay", NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The system calls of glovebox-relay, on top of those of the app jail: bytes between sockets that it accepted and sockets of the Unix family. It listens
- * before this is loaded.
+ * The system calls of glovebox-relay, on top of those of the app jail: bytes between sockets that it accepted and sockets of the Unix family. It is
+ * given the socket that listens.
  */
 #include <sys/socket.h>
 
@@ -11,7 +11,7 @@ static const struct confine_rule rules[] = {
 	ROWS_PROCESS,
 	ROWS_LOOP,
 	ROWS_DANGEROUS,
-	FOR("it starts nothing, and listens before this"),
+	FOR("it starts nothing, and was given what listens"),
 	DENY(execve, EPERM),
 	DENY(execveat, EPERM),
 	DENY(bind, EPERM),

@@ -216,6 +216,39 @@ def test_egress_and_relay_are_started_again(outside, session, site):
     assert jail.part(session.id, "glovebox-relay") != relay
 
 
+# Ends the relay again and again, and tries to listen in its place.
+USURPER = """
+import os, pathlib, signal, socket, time
+ended, deadline = set(), time.monotonic() + 2
+while time.monotonic() < deadline:
+    for folder in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            if b"glovebox-relay" in (folder / "cmdline").read_bytes():
+                os.kill(int(folder.name), signal.SIGKILL)
+                ended.add(folder.name)
+        except OSError:
+            pass
+    for address in ("127.0.0.1", "0.0.0.0"):
+        for option in (socket.SO_REUSEADDR, socket.SO_REUSEPORT):
+            with socket.socket() as usurper:
+                usurper.setsockopt(socket.SOL_SOCKET, option, 1)
+                try:
+                    usurper.bind((address, 3128))
+                    usurper.listen()
+                    print("it listens at", address)
+                except OSError:
+                    pass
+print(len(ended))
+"""
+
+
+def test_nobody_listens_in_place_of_the_relay(session, site):
+    """What the browsers send to the proxy is no agent's to see."""
+    *listened, ended = session.run("python3", "-", stdin=USURPER).split("\n")[:-1]
+    assert int(ended) >= 2 and listened == []
+    until(lambda: session.exec(*CURL, site.url())["stdout"].endswith("200"))
+
+
 def test_a_flood_does_not_fill_the_journal(outside, session, site):
     before = len(lines(outside, session))
     session.run("sh", "-c", "for i in $(seq 300); do echo url=http://evil.test:$i/; echo output=/dev/null; done >many; "

@@ -62,7 +62,9 @@ static void hostile_heads(void **state)
 	} rows[] = {
 	        {{.n_argv = 3, .n_env = 2, .group = INIT_N_GROUPS}, 0},  {{.n_argv = 3, .n_env = 2, .group = 255}, 0},
 	        {{.n_argv = 3, .n_env = 2, .flags = 8}, 0},              {{.n_argv = 3, .n_env = 2, .flags = 1}, 0},
-	        {{.n_argv = 3, .n_env = 2, .flags = 6}, 1},              {{.n_argv = 3, .n_env = 2}, 1},
+	        {{.n_argv = 3, .n_env = 2, .flags = 6}, 1},              {{.n_argv = 3, .n_env = 2, .flags = 17}, 1},
+	        {{.n_argv = 3, .n_env = 2, .group = 2, .flags = 16}, 0}, {{.n_argv = 3, .n_env = 2, .flags = 32}, 0},
+	        {{.n_argv = 3, .n_env = 2}, 1},
 	        {{.n_argv = 0, .n_env = 5}, 0},                          {{.n_argv = 3, .n_env = 1}, 0},
 	        {{.n_argv = 3, .n_env = 3}, 0},                          {{.n_argv = 2, .n_env = 3}, 0},
 	        {{.n_argv = 65535, .n_env = 65535}, 0},                  {{.n_argv = LIMIT_SPAWN_STRINGS, .n_env = 1}, 0},
