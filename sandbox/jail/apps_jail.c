@@ -30,12 +30,6 @@
 #define INSIDE_UID 1000
 #define INSIDE_TRUSTED 1001 /* INIT_TRUSTED_GID */
 
-/* A core limit of 1 stops pipe handlers too, 0 does not. */
-static const struct rights_limit LIMITS[] = {
-	{RLIMIT_CORE, 1},
-	{RLIMIT_NOFILE, 8192},
-};
-
 /* Of the jail's user namespace, and so of all below it: mounts and names are never made anew; the rest is what browsers' own
  * sandboxes take, one per tab. */
 static const struct {
@@ -119,6 +113,8 @@ static int drop_rights(struct err *e)
 int apps_jail_build(void *arg, int sync, struct err *e)
 {
 	struct apps_jail *jail = arg;
+	/* A core limit of 1 stops pipe handlers too, 0 does not. */
+	const struct rights_limit limits[] = {{RLIMIT_CORE, 1}, {RLIMIT_NOFILE, jail->open_files}};
 	auto_fd proc = -1;
 
 	if (enter_groups(jail, e) < 0)
@@ -128,7 +124,7 @@ int apps_jail_build(void *arg, int sync, struct err *e)
 	if (raise_loopback(e) < 0 || apps_root_build(jail, e) < 0)
 		return -1;
 	/* A proc without the masks, for the limits; nothing can be mounted any more once the user namespace is made. */
-	if (mounts_new("proc", "proc", NULL, MOUNTS_DATA, &proc, e) < 0 || rights_limit(LIMITS, layer_is_off("resource limits") ? 0 : ARRAY_LEN(LIMITS), e) < 0 ||
+	if (mounts_new("proc", "proc", NULL, MOUNTS_DATA, &proc, e) < 0 || rights_limit(limits, layer_is_off("resource limits") ? 0 : ARRAY_LEN(limits), e) < 0 ||
 	    change_uid(jail->uid, e) < 0)
 		return -1;
 	if (unshare(CLONE_NEWUSER) < 0)

@@ -21,9 +21,11 @@ struct apps_jail {
 	const char *egress;     /* the folder of the session's way out, or NULL */
 	uid_t uid;              /* on the host; 1000 inside */
 	gid_t trusted;          /* on the host; 1001 inside: init may give it to a program */
-	uint32_t disk_mb;       /* all that can be written */
-	uint32_t shm_mb;        /* /dev/shm */
+	uint32_t disk_mb;       /* all that can be written, /dev/shm too */
+	uint32_t inodes;        /* files there */
+	uint32_t open_files;    /* of one process */
 	int deny_filter;        /* the compiled table app_deny: one of the plan's tools */
+	int store;              /* a socket on which a file of what can be written is sent, for fstatfs alone (O_PATH), or -1: one of the plan's tools */
 	int base_group;         /* cgroup.procs of the jail's leaf `base` in v2, or -1: one of the plan's tools */
 	int proc;               /* made by the midwife; -1 at first */
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The root of the app jail. One tmpfs holds all that can be written: the overlay's upper layer, home, tmp, run; its size is the disk limit.
+ * The root of the app jail. One tmpfs holds all that can be written: the overlay's upper layer, home, tmp, run, /dev/shm; its size is the disk limit.
  * Names are relative or of that tmpfs, so that mountinfo inside shows no path of the host.
  */
 #include "sandbox/jail/apps_root.h"
@@ -13,11 +13,11 @@
 
 #include "sandbox/jail/buses.h"
 #include "sandbox/jail/mounts.h"
+#include "session/base/ipc.h"
 #include "session/base/layer.h"
 #include "session/base/util.h"
 
 #define SAFE (MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV)
-#define INODES_PER_MB 64 /* files of 16 KiB on average */
 
 /* Folders of the tmpfs. Those with a place are bound there; the jail's user owns some. */
 static const struct store {
@@ -35,6 +35,7 @@ static const struct store {
 	{"tmp", 01777, false, "tmp"},
 	{"tmp/.X11-unix", 01777, false, NULL},
 	{"vartmp", 01777, false, "var/tmp"},
+	{"shm", 01777, false, NULL}, /* at /dev/shm */
 	{"run", 0755, false, "run"},
 	{"run/lock", 01777, false, NULL},
 	{"run/user", 0755, false, NULL},
@@ -70,19 +71,33 @@ static const struct mask {
 	{"zoneinfo", MASK_FILE},
 };
 
+/* For who counts what is in it: a file that nothing can be read from or reached by. */
+static int send_store(const struct apps_jail *jail, int store, struct err *e)
+{
+	auto_fd file = -1;
+
+	if (jail->store < 0)
+		return 0;
+	if (mounts_open(store, "empty", &file, e) < 0)
+		return -1;
+	return ipc_send(jail->store, "", 1, &file, 1, e);
+}
+
 static int make_store(const struct apps_jail *jail, int *store, struct err *e)
 {
 	char size[32], inodes[32];
 	const char *const options[] = {size, inodes, "mode=755", NULL};
 
 	(void)snprintf(size, sizeof(size), "size=%um", jail->disk_mb);
-	(void)snprintf(inodes, sizeof(inodes), "nr_inodes=%u", jail->disk_mb * INODES_PER_MB);
+	(void)snprintf(inodes, sizeof(inodes), "nr_inodes=%u", jail->inodes);
 	if (mounts_new("tmpfs", "jail", options, SAFE, store, e) < 0 || mounts_attach_host(*store, jail->place, e) < 0)
 		return -1;
 	for (size_t i = 0; i < ARRAY_LEN(STORES); i++)
 		if (mounts_make_dir(*store, STORES[i].name, STORES[i].mode, STORES[i].users ? jail->uid : 0, e) < 0)
 			return -1;
-	return mounts_make_file(*store, "empty", 0444, 0, "", 0, e);
+	if (mounts_make_file(*store, "empty", 0444, 0, "", 0, e) < 0)
+		return -1;
+	return send_store(jail, *store, e);
 }
 
 /* The overlay over the image, on the folder "root" of the store. */
@@ -119,17 +134,14 @@ static int bind_stores(int store, int root, struct err *e)
 	return 0;
 }
 
-static int add_dev(const struct apps_jail *jail, int root, struct err *e)
+static int add_dev(int store, int root, struct err *e)
 {
 	static const char *const dev_options[] = {"size=64k", "nr_inodes=64", "mode=755", NULL};
 	static const char *const pts_options[] = {"newinstance", "ptmxmode=0666", "mode=0620", "max=64", NULL};
-	char shm_size[32];
-	const char *const shm_options[] = {shm_size, "nr_inodes=8192", "mode=1777", NULL};
 	auto_fd dev = -1;
 	auto_fd pts = -1;
 	char host[32];
 
-	(void)snprintf(shm_size, sizeof(shm_size), "size=%um", jail->shm_mb);
 	if (mounts_make_dir(root, "dev", 0755, 0, e) < 0 ||
 	    mounts_new("tmpfs", "dev", dev_options, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC, &dev, e) < 0 || mounts_attach(dev, root, "dev", e) < 0)
 		return -1;
@@ -144,7 +156,7 @@ static int add_dev(const struct apps_jail *jail, int root, struct err *e)
 			return -1;
 	if (mounts_make_dir(dev, "pts", 0755, 0, e) < 0 || mounts_make_dir(dev, "shm", 01777, 0, e) < 0 ||
 	    mounts_new("devpts", "devpts", pts_options, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC, &pts, e) < 0 ||
-	    mounts_attach(pts, dev, "pts", e) < 0 || mounts_tmpfs("shm", shm_options, SAFE, dev, "shm", e) < 0)
+	    mounts_attach(pts, dev, "pts", e) < 0 || bind_store(store, "shm", dev, "shm", SAFE, e) < 0)
 		return -1;
 	return mounts_restrict(dev, MOUNT_ATTR_RDONLY, e);
 }
@@ -236,7 +248,7 @@ int apps_root_build(const struct apps_jail *jail, struct err *e)
 
 	if (mounts_make_private(e) < 0 || make_store(jail, &store, e) < 0 || make_overlay(jail, store, &root, e) < 0 ||
 	    bind_stores(store, root, e) < 0 || add_identity(jail, store, root, e) < 0 || buses_add(store, root, e) < 0 ||
-	    add_dev(jail, root, e) < 0 || add_proc_and_sys(store, root, e) < 0)
+	    add_dev(store, root, e) < 0 || add_proc_and_sys(store, root, e) < 0)
 		return -1;
 	if (mounts_bind(jail->x11, root, "tmp/.X11-unix", MOUNT_ATTR_RDONLY | MOUNTS_DATA, e) < 0)
 		return -1;

@@ -149,6 +149,32 @@ static const struct meter {
 	{1, CONTROLLER_CPU, "cpuacct.usage", NULL, 1000, CGROUP_CPU},
 };
 
+/* What is counted of one session, for its stage. Of rows with a name the first that is there counts. */
+static const struct counter {
+	const char *name;
+	int version;
+	unsigned controller; /* that the hierarchy must have, or 0 */
+	const char *path;
+} COUNTERS[] = {
+	{"jail/memory", 1, CONTROLLER_MEMORY, "desk/jail/memory.usage_in_bytes"},
+	{"jail/memory", 2, CONTROLLER_MEMORY, "desk/jail/memory.current"},
+	{"jail/memory_peak", 1, CONTROLLER_MEMORY, "desk/jail/memory.max_usage_in_bytes"},
+	{"jail/memory_peak", 2, CONTROLLER_MEMORY, "desk/jail/memory.peak"},
+	{"jail/oom", 1, CONTROLLER_MEMORY, "desk/jail/memory.oom_control"},
+	{"jail/oom", 2, CONTROLLER_MEMORY, "desk/jail/memory.events"},
+	{"jail/pids", 1, CONTROLLER_PIDS, "desk/jail/pids.current"},
+	{"jail/pids", 2, CONTROLLER_PIDS, "desk/jail/pids.current"},
+	{"jail/pids_refused", 1, CONTROLLER_PIDS, "desk/jail/pids.events"},
+	{"jail/pids_refused", 2, CONTROLLER_PIDS, "desk/jail/pids.events"},
+	{"desk/cpu_us", 2, 0, "desk/cpu.stat"},
+	{"desk/cpu_ns", 1, CONTROLLER_CPU, "desk/cpuacct.usage"},
+	{"desk/throttled", 1, CONTROLLER_CPU, "desk/cpu.stat"},
+	{"desk/throttled", 2, CONTROLLER_CPU, "desk/cpu.stat"},
+	{"display/oom", 1, CONTROLLER_MEMORY, "desk/display/memory.oom_control"},
+	{"display/oom", 2, CONTROLLER_MEMORY, "desk/display/memory.events"},
+};
+const size_t cgroup_n_meters = ARRAY_LEN(COUNTERS);
+
 static uint64_t amount_of(enum amount amount, const struct cgroup_limits *limits)
 {
 	switch (amount) {
@@ -367,6 +393,19 @@ void cgroup_read_usage(const struct cgroups *cgroups, const char *session, struc
 			if (read_meter(&cgroups->all[i], &METERS[m], groups, n, value))
 				usage->known |= METERS[m].bit;
 	}
+}
+
+int cgroup_open_meter(const struct cgroups *cgroups, const char *session, size_t at, const char **name)
+{
+	const struct counter *counter = &COUNTERS[at];
+	char path[160];
+
+	*name = counter->name;
+	(void)snprintf(path, sizeof(path), "%s/%s", session, counter->path);
+	for (int i = 0; i < cgroups->n; i++)
+		if (cgroups->all[i].version == counter->version && (cgroups->all[i].controllers & counter->controller) == counter->controller)
+			return openat(cgroups->all[i].dir, path, O_RDONLY | O_CLOEXEC);
+	return -1;
 }
 
 bool cgroup_remove_session(struct cgroups *cgroups, const char *session)

@@ -81,6 +81,11 @@ bool cgroup_kill_session(struct cgroups *cgroups, const char *session, const cha
 /* Reads what a session uses, stage and display included; of the front when `session` is NULL. What cannot be read is not `known`. */
 void cgroup_read_usage(const struct cgroups *cgroups, const char *session, struct cgroup_usage *usage);
 
+/* Opens, to be read, the file `at` of cgroup_n_meters that counts something of a session; *name says what (session/stage/meters.c). -1: this
+ * host does not have it. There may be several of a name. The descriptor is the caller's. */
+extern const size_t cgroup_n_meters;
+int cgroup_open_meter(const struct cgroups *cgroups, const char *session, size_t at, const char **name);
+
 /* Removes the groups of a session. False with nothing lost while a process of it is still ending: try again. */
 bool cgroup_remove_session(struct cgroups *cgroups, const char *session);
 

@@ -22,11 +22,12 @@
 
 /* The address space is the limit that a client's pixmaps meet first: it gets BadAlloc and the server lives, which the memory
  * group alone would not give. A core limit of 1 stops pipe handlers too, 0 does not. */
-static const struct rights_limit LIMITS[] = {
-	{RLIMIT_AS, 800 * MIB},
-	{RLIMIT_CORE, 1},
-	{RLIMIT_NOFILE, 4096},
-};
+static int limit_rights(const struct display_jail *jail, struct err *e)
+{
+	const struct rights_limit limits[] = {{RLIMIT_AS, jail->x_mb * MIB}, {RLIMIT_CORE, 1}, {RLIMIT_NOFILE, 4096}};
+
+	return rights_limit(limits, ARRAY_LEN(limits), e);
+}
 
 static int add_tmp(int root, const struct display_jail *jail, struct err *e)
 {
@@ -65,7 +66,7 @@ int display_jail_build(void *arg, int sync, struct err *e)
 	    mounts_clone(AT_FDCWD, jail->image_root, 0, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, &root, e) < 0 ||
 	    mounts_attach_host(root, jail->place, e) < 0 || add_tmp(root, jail, e) < 0 || add_dev(root, e) < 0 || mounts_enter(root, e) < 0)
 		return -1;
-	if (rights_limit(LIMITS, ARRAY_LEN(LIMITS), e) < 0 || confine_become(jail->uid, e) < 0)
+	if (limit_rights(jail, e) < 0 || confine_become(jail->uid, e) < 0)
 		return -1;
 	return prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0 ? err_sys(e, "prctl") : 0;
 }

@@ -16,6 +16,7 @@ struct display_jail {
 	const char *image_root; /* the root of the display image */
 	const char *x11;        /* the folder of the session's X socket */
 	uid_t uid;
+	uint32_t x_mb;          /* address space of the X server, and of each other process */
 	const uint8_t *cookie;  /* 16 bytes */
 };
 

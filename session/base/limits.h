@@ -294,7 +294,15 @@
 #define LIMIT_MEMORY_MIN_MB 256               /* memory of one app jail */
 #define LIMIT_DISK_MIN_MB 16                  /* files of one app jail */
 #define LIMIT_PIDS_MIN 64                     /* processes and threads of one app jail */
+#define LIMIT_INODES_MIN 1024                 /* files and folders of one app jail */
+#define LIMIT_OPEN_FILES_MIN 256              /* descriptors of one of its processes */
+#define LIMIT_X_MIN_MB 256                    /* address space of an X server: its pictures of 4096x4096 fit */
 #define LIMIT_CPU_MIN_MILLI 100               /* thousandths of a CPU of one session */
+#define LIMIT_METER_MS 1000                   /* between two looks at what a session uses */
+#define LIMIT_METER_LEAST_MS 100              /* the same when somebody asks */
+#define LIMIT_METER_TELL_MS 10000             /* between two lines about one limit that is met again and again */
+#define LIMIT_METER_USAGE_MS 300000           /* between two lines about what was used at most */
+#define LIMIT_METER_CPU_MS 10000              /* the processor time of a peak is an average over this */
 #define LIMIT_TTL_S (365 * 86400)             /* life of a session, and its time without a call */
 #define LIMIT_PICTURE_MIN_BYTES 1024          /* max_bytes of a picture: what every picture can be made to fit */
 #define LIMIT_PICTURE_USUAL_BYTES 3750000     /* of one whose format is not named: 5 MB in Base64, the least that models refuse */

@@ -48,7 +48,10 @@ static const struct field limits_fields[] = {
 	{"cpu", FIELD_NUMBER, false, LIMIT_CPU_MIN_MILLI / 1000.0, 64, NULL, NULL, "CPUs", "2.0", "processor time"},
 	{"memory_mb", FIELD_INT, false, LIMIT_MEMORY_MIN_MB, 262144, NULL, NULL, "MiB", "3072", "memory of the app jail"},
 	{"pids", FIELD_INT, false, LIMIT_PIDS_MIN, 32768, NULL, NULL, NULL, "2048", "processes and threads"},
-	{"disk_mb", FIELD_INT, false, LIMIT_DISK_MIN_MB, 131072, NULL, NULL, "MiB", NULL, "files; they are in memory: at most half of memory_mb"},
+	{"disk_mb", FIELD_INT, false, LIMIT_DISK_MIN_MB, 131072, NULL, NULL, "MiB", NULL, "files, wherever they lie; they are in memory: at most half of memory_mb"},
+	{"inodes", FIELD_INT, false, LIMIT_INODES_MIN, 16777216, NULL, NULL, NULL, "65536", "files and folders, however small"},
+	{"open_files", FIELD_INT, false, LIMIT_OPEN_FILES_MIN, 1048576, NULL, NULL, NULL, "8192", "files and sockets that one process has open"},
+	{"x_mb", FIELD_INT, false, LIMIT_X_MIN_MB, 16384, NULL, NULL, "MiB", "800", "the X server: windows and pictures that programs keep in it"},
 	{"exec_ms", FIELD_INT, false, 1, LIMIT_EXEC_MS, NULL, NULL, "ms", "120000", "the longest that one command may run"},
 };
 const struct form spec_limits_form = {limits_fields, ARRAY_LEN(limits_fields), "disk_mb is at most half of memory_mb"};
@@ -443,6 +446,9 @@ void spec_for_warden(const json_t *spec, const json_t *manifest, struct warden_c
 	create->memory_mb = (uint32_t)form_int(limits, "memory_mb", 0);
 	create->pids = (uint32_t)form_int(limits, "pids", 0);
 	create->disk_mb = (uint32_t)form_int(limits, "disk_mb", 0);
+	create->inodes = (uint32_t)form_int(limits, "inodes", 0);
+	create->open_files = (uint32_t)form_int(limits, "open_files", 0);
+	create->x_mb = (uint32_t)form_int(limits, "x_mb", 0);
 	create->cpu_milli = (uint32_t)(form_number(limits, "cpu", 0) * 1000 + 0.5);
 	create->ttl_s = (uint32_t)form_int(spec, "ttl_s", 0);
 	create->egress = widest_egress(spec);

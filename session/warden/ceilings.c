@@ -27,6 +27,9 @@ static const struct key {
 	{"pids", offsetof(struct ceilings, pids), 32768, LIMIT_PIDS_MIN, 1024 * 1024, NULL},
 	{"disk_mb", offsetof(struct ceilings, disk_mb), 32768, LIMIT_DISK_MIN_MB, 1024 * 1024, NULL},
 	{"cpu_milli", offsetof(struct ceilings, cpu_milli), 64000, LIMIT_CPU_MIN_MILLI, 1024 * 1000, NULL},
+	{"inodes", offsetof(struct ceilings, inodes), 4194304, LIMIT_INODES_MIN, 1U << 30, NULL},
+	{"open_files", offsetof(struct ceilings, open_files), 65536, LIMIT_OPEN_FILES_MIN, 1048576, NULL},
+	{"x_mb", offsetof(struct ceilings, x_mb), 4096, LIMIT_X_MIN_MB, 65536, NULL},
 	{"ttl_s", offsetof(struct ceilings, ttl_s), LIMIT_TTL_S, 1, LIMIT_TTL_S, NULL},
 	{"egress", offsetof(struct ceilings, egress), EGRESS_OPEN, EGRESS_NONE, EGRESS_OPEN, "none allowlist open"},
 	{"unlimited", offsetof(struct ceilings, unlimited), 0, 0, 1, NULL},
@@ -48,7 +51,7 @@ void ceilings_default(struct ceilings *ceilings)
 
 static int refuse_name(const char *name, int number, struct err *e)
 {
-	char names[128];
+	char names[192];
 	size_t len = 0;
 
 	for (size_t i = 0; i < ARRAY_LEN(KEYS); i++)

@@ -16,6 +16,9 @@ struct ceilings {
 	uint32_t pids;
 	uint32_t disk_mb;
 	uint32_t cpu_milli;
+	uint32_t inodes;
+	uint32_t open_files; /* of one process */
+	uint32_t x_mb;       /* of its X server */
 	uint32_t ttl_s;
 	uint32_t egress;    /* enum warden_egress: the widest way out */
 	char permit[512];   /* networks of the operator's own that may be reached all the same: "10.0.0.0/8, 192.0.2.1"; "": none */

@@ -134,7 +134,7 @@ int parts_start_display(struct session *session, const struct child_ops *ops, st
 	struct warden *warden = session->warden;
 	char image[700], x11[600], width[16], height[16], name[] = "glovebox-display";
 	struct display_jail jail = {.place = warden->build, .image_root = image, .x11 = x11_path(session, x11, sizeof(x11)),
-	                            .uid = warden_uid(warden, session->slot, SLOT_DISPLAY), .cookie = session->cookie};
+	                            .uid = warden_uid(warden, session->slot, SLOT_DISPLAY), .x_mb = session->spec.x_mb, .cookie = session->cookie};
 	char *argv[] = {name, width, height, NULL}, *envp[] = {NULL};
 	int *const fds[] = {&warden->filters[FILTER_XVFB], &warden->filters[FILTER_WM]}; /* enum display_fd */
 	struct child_plan plan = {.log_bytes_max = JAIL_LOG_BYTES, .namespaces = DISPLAY_JAIL_NAMESPACES,
@@ -189,14 +189,15 @@ int parts_start_apps(struct session *session, const struct child_ops *ops, struc
 	                         .egress = session->egress ? state_path(&warden->state, egress, sizeof(egress), "share/egress", session->id) : NULL,
 	                         .uid = warden_uid(warden, session->slot, SLOT_APPS),
 	                         .trusted = warden_uid(warden, session->slot, SLOT_TRUSTED),
-	                         .disk_mb = session->spec.disk_mb, .shm_mb = session->spec.memory_mb / 4,
-	                         .deny_filter = warden->filters[FILTER_APP_DENY], .base_group = -1};
+	                         .disk_mb = session->spec.disk_mb, .inodes = session->spec.inodes, .open_files = session->spec.open_files,
+	                         .deny_filter = warden->filters[FILTER_APP_DENY], .store = -1, .base_group = -1};
 	auto_fd link = -1;
 	auto_fd groups = -1;
 	auto_fd base = -1;
+	auto_fd store = -1;
 	char *argv[] = {name, NULL}, *envp[] = {path, layer_env(), NULL};
 	int *const fds[] = {&link, &warden->filters[FILTER_APP], &groups, &warden->filters[FILTER_APP_ALONE]}; /* enum init_fd */
-	int *const tools[] = {&jail.deny_filter, &jail.base_group};
+	int *const tools[] = {&jail.deny_filter, &jail.base_group, &jail.store};
 	struct child_plan plan = {.log_bytes_max = JAIL_LOG_BYTES, .namespaces = APPS_JAIL_NAMESPACES & ~(layer_is_off("network") ? CLONE_NEWNET : 0UL),
 	                          .program = warden->programs[PROGRAM_INIT], .argv = argv, .envp = envp, .umask = 022, .fds = fds,
 	                          .n_fds = ARRAY_LEN(fds), .tools = tools, .n_tools = ARRAY_LEN(tools), .build = apps_jail_build,
@@ -210,6 +211,11 @@ int parts_start_apps(struct session *session, const struct child_ops *ops, struc
 		return err_sys(e, "socketpair");
 	session->init = ends[0];
 	link = ends[1];
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) < 0)
+		return err_sys(e, "socketpair");
+	session->store = ends[0];
+	store = ends[1];
+	jail.store = store;
 	jail.base_group = base;
 	return start_part(session, PART_APPS, "apps", "desk/jail", &plan, ops, e);
 }
@@ -269,6 +275,26 @@ static int hand_switches(struct session *session, struct err *e)
 	return 0;
 }
 
+/* What counts: files of the groups, and one of the jail's own disk, which sent it before its program began. */
+static int hand_meters(struct session *session, struct err *e)
+{
+	const char *name;
+	auto_fd disk = -1;
+	size_t n_fds = 0;
+	char byte;
+
+	for (size_t i = 0; i < cgroup_n_meters; i++) {
+		auto_fd fd = cgroup_open_meter(session->warden->cgroups, session->id, i, &name);
+
+		if (fd >= 0 && hand(session, STAGE_METER, name, &fd, e) < 0)
+			return -1;
+	}
+	if (ipc_recv(session->store, &byte, sizeof(byte), &disk, 1, &n_fds, NULL) != 1 || n_fds != 1)
+		return err_set(e, ERR_INTERNAL, NULL, "the jail did not show its disk");
+	util_close_fd(&session->store);
+	return hand(session, STAGE_METER, "jail/disk", &disk, e);
+}
+
 /* As they are now: what is stored later is for later sessions. */
 static int hand_secrets(struct session *session, struct err *e)
 {
@@ -291,7 +317,7 @@ int parts_hand_over(struct session *session, struct err *e)
 	    hand(session, STAGE_SESSION_JSON, "", &session->files[STATE_SESSION_JSON], e) < 0 ||
 	    hand(session, STAGE_PICTURES, "", &session->files[STATE_PICTURES], e) < 0 ||
 	    hand(session, STAGE_PROC, "", &session->proc, e) < 0 || hand_switches(session, e) < 0 ||
-	    hand_secrets(session, e) < 0 || egress_hand_over(session->egress, e) < 0)
+	    hand_meters(session, e) < 0 || hand_secrets(session, e) < 0 || egress_hand_over(session->egress, e) < 0)
 		return -1;
 	(void)snprintf(start.session, sizeof(start.session), "%s", session->id);
 	memcpy(start.cookie, session->cookie, sizeof(start.cookie));

@@ -32,7 +32,7 @@ struct session {
 	pid_t apps_pid;                /* in the session's pid namespace; 0 until known */
 	int listen;                    /* run/ID/stage.sock, until the stage has it */
 	int label;                     /* our end of the channel to the stage */
-	int init, files[N_STATE_FILES], proc; /* what the stage gets by it; -1 once it has it */
+	int init, files[N_STATE_FILES], proc, store; /* what the stage gets by it; -1 once it has it */
 	int64_t created_ms;            /* monotonic; 0 before CREATED */
 	struct loop_timer *ttl;        /* hard end of life */
 	struct loop_timer *patience;   /* while ending: with the stage, then with the groups */

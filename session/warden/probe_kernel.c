@@ -119,7 +119,7 @@ static bool look_root(struct probe_host *host, unsigned long arg, char *value, s
 {
 	char pattern[PATH_MAX], lower[PATH_MAX], place[128], x11[128], var[128];
 	struct apps_jail jail = {.place = place, .x11 = x11, .uid = host->ceilings.uid_base, .trusted = host->ceilings.uid_base + 1,
-	                         .disk_mb = 64, .shm_mb = 16};
+	                         .disk_mb = 64, .inodes = 4096, .open_files = 1024, .store = -1};
 	glob_t images = {0};
 	struct err e = {0};
 

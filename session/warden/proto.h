@@ -77,6 +77,7 @@ struct warden_create {
 	char image_hash[IMAGE_HASH_SIZE];
 	uint16_t width_px, height_px;         /* the display at start and at most: Xvfb cannot grow */
 	uint32_t memory_mb, pids, disk_mb;    /* limits of the app jail; 0 is refused */
+	uint32_t inodes, open_files, x_mb;    /* files there can be, descriptors of one process, address space of the X server */
 	uint32_t cpu_milli;                   /* thousandths of a CPU */
 	char secrets[LIMIT_SECRETS][SECRET_NAME_SIZE]; /* their names, "" behind the last */
 	uint32_t ttl_s;                       /* its life; the warden ends it LIMIT_END_MS later, if the front has not */
@@ -182,6 +183,7 @@ enum stage_label_kind {
 	STAGE_PICTURES,     /* the file of its pictures, write-only, O_APPEND */
 	STAGE_SECRET,       /* a stored secret that the session's spec names: sealed memory, read-only; `name` is its name */
 	STAGE_START,        /* no descriptor: all is handed over; cookie and sizes are filled in */
+	STAGE_METER,        /* before START: a file that counts what the session uses, read-only; `name` is a row of session/stage/meters.c */
 	STAGE_VIEWER,       /* after START, whenever somebody watches: `viewer` and `controls`, and the descriptors of enum viewer_end */
 	STAGE_EGRESS,       /* SOCK_STREAM to the session's glovebox-egress (sandbox/egress/link.h); again after START for each that is started in its place; none
 	                       when the session has no way out */

@@ -92,6 +92,9 @@ static int check_create(const struct warden_create *create, const struct ceiling
 		{"/limits/memory_mb", create->memory_mb, LIMIT_MEMORY_MIN_MB, ceilings->memory_mb, ""},
 		{"/limits/pids", create->pids, LIMIT_PIDS_MIN, ceilings->pids, ""},
 		{"/limits/disk_mb", create->disk_mb, LIMIT_DISK_MIN_MB, ceilings->disk_mb, ""},
+		{"/limits/inodes", create->inodes, LIMIT_INODES_MIN, ceilings->inodes, ""},
+		{"/limits/open_files", create->open_files, LIMIT_OPEN_FILES_MIN, ceilings->open_files, ""},
+		{"/limits/x_mb", create->x_mb, LIMIT_X_MIN_MB, ceilings->x_mb, ""},
 		{"/limits/cpu", create->cpu_milli, LIMIT_CPU_MIN_MILLI, ceilings->cpu_milli, " thousandths"},
 		{"/ttl_s", create->ttl_s, 1, ceilings->ttl_s, ""},
 	};

@@ -20,7 +20,7 @@
 #include "session/warden/views.h"
 
 #define MIB (1024 * 1024ULL)
-#define DISPLAY_MEMORY (1024 * MIB) /* above the address space that Xvfb may have */
+#define DISPLAY_SPARE (224 * MIB) /* of memory, above the address space that Xvfb may have */
 #define STAGE_PATIENCE_MS 2000      /* for its last journal lines */
 #define GROUPS_RETRY_MS 5
 #define GROUPS_PATIENCE_MS 10000
@@ -160,7 +160,7 @@ static void on_patience(void *arg)
 
 static void close_ends(struct session *session)
 {
-	int *const ends[] = {&session->listen, &session->label, &session->init, &session->proc, &session->files[STATE_SESSION_JSON],
+	int *const ends[] = {&session->listen, &session->label, &session->init, &session->proc, &session->store, &session->files[STATE_SESSION_JSON],
 	                     &session->files[STATE_JOURNAL], &session->files[STATE_PICTURES]};
 
 	for (size_t i = 0; i < ARRAY_LEN(ends); i++)
@@ -340,7 +340,7 @@ static int check_limits(const struct session *session, struct err *e)
 static int start(struct session *session, struct err *e)
 {
 	struct warden *warden = session->warden;
-	const struct cgroup_limits limits = {.memory_bytes = session->spec.memory_mb * MIB, .display_bytes = DISPLAY_MEMORY,
+	const struct cgroup_limits limits = {.memory_bytes = session->spec.memory_mb * MIB, .display_bytes = session->spec.x_mb * MIB + DISPLAY_SPARE,
 	                                     .pids = session->spec.pids, .cpu_milli = session->spec.cpu_milli};
 
 	util_random(session->cookie, sizeof(session->cookie));
@@ -386,7 +386,7 @@ void session_create(struct warden *warden, const struct warden_request *request)
 	struct err e = {0};
 
 	*session = (struct session){.warden = warden, .tag = request->tag, .spec = request->create, .listen = -1, .label = -1, .init = -1,
-	                            .files = {-1, -1, -1}, .proc = -1, .view_gone = on_view_gone, .egress_gone = on_egress_gone};
+	                            .files = {-1, -1, -1}, .proc = -1, .store = -1, .view_gone = on_view_gone, .egress_gone = on_egress_gone};
 	memcpy(session->id, request->session, sizeof(session->id));
 	for (int i = 0; i < N_PARTS; i++)
 		session->parts[i] = (struct part){.session = session, .kind = (enum part_kind)i};

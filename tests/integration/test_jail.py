@@ -158,7 +158,7 @@ def test_pids_limit(make_session):
 
 
 def test_disk_limit(make_session):
-    session = make_session("minimal", limits={"disk_mb": 16})
+    session = make_session("minimal", limits={"disk_mb": 16, "inodes": 1024})
     result = session.exec("sh", "-c", "head -c 32m /dev/zero >/home/user/big")
     assert "No space left" in result["stderr"]
     session.run("rm", "/home/user/big")

@@ -21,7 +21,7 @@ static const char whole[] =
 	"\"guard\":\"off\",\"lease\":\"agent\","
 	"\"apps\":[],\"accessibility\":true,\"env\":{},\"labels\":{},\"ttl_s\":3600,\"idle_s\":900,"
 	"\"isolation\":\"jail\",\"filesystem\":\"workspace\",\"egress\":{\"mode\":\"none\",\"allow\":[]},"
-	"\"limits\":{\"cpu\":2.0,\"memory_mb\":3072,\"pids\":2048,\"disk_mb\":1024,\"exec_ms\":120000},"
+	"\"limits\":{\"cpu\":2.0,\"memory_mb\":3072,\"pids\":2048,\"disk_mb\":1024,\"inodes\":65536,\"open_files\":8192,\"x_mb\":800,\"exec_ms\":120000},"
 	"\"approval\":{\"mode\":\"sensitive\",\"rules\":[],\"timeout_s\":600},\"secrets\":[],"
 	"\"setup\":{\"commands\":[],\"egress\":{\"mode\":\"none\",\"allow\":[]}},"
 	"\"results\":{\"private_keys\":\"mask\",\"cloud_keys\":\"mask\",\"cards\":\"alert\"},"
@@ -289,6 +289,9 @@ static void test_the_warden_gets_numbers(void **state)
 	assert_int_equal(create.memory_mb, 3072);
 	assert_int_equal(create.disk_mb, 1024);
 	assert_int_equal(create.pids, 2048);
+	assert_int_equal(create.inodes, 65536);
+	assert_int_equal(create.open_files, 8192);
+	assert_int_equal(create.x_mb, 800);
 	assert_int_equal(create.ttl_s, 60);
 }
 

@@ -29,6 +29,9 @@ static struct warden_request good(uint32_t op)
 	request.create.memory_mb = 3072;
 	request.create.pids = 2048;
 	request.create.disk_mb = 1024;
+	request.create.inodes = 65536;
+	request.create.open_files = 8192;
+	request.create.x_mb = 800;
 	request.create.cpu_milli = 2000;
 	request.create.ttl_s = 3600;
 	return request;
@@ -199,6 +202,9 @@ static void test_numbers(void **state)
 		{&c->pids, LIMIT_PIDS_MIN, 32768},
 		{&c->cpu_milli, LIMIT_CPU_MIN_MILLI, 64000},
 		{&c->disk_mb, LIMIT_DISK_MIN_MB, 1536},
+		{&c->inodes, LIMIT_INODES_MIN, 4194304},
+		{&c->open_files, LIMIT_OPEN_FILES_MIN, 65536},
+		{&c->x_mb, LIMIT_X_MIN_MB, 4096},
 		{&c->ttl_s, 1, LIMIT_TTL_S},
 	};
 
@@ -327,7 +333,7 @@ static void test_ceilings_name_what_there_is(void **state)
 
 	(void)state;
 	assert_int_equal(ceilings_parse(&ceilings, "pids = 99\nmemory = 5", &e), -1);
-	assert_string_equal(e.msg, "line 2: no ceiling is called memory; there are: sessions memory_mb pids disk_mb cpu_milli ttl_s egress unlimited uid_base egress_permit");
+	assert_string_equal(e.msg, "line 2: no ceiling is called memory; there are: sessions memory_mb pids disk_mb cpu_milli inodes open_files x_mb ttl_s egress unlimited uid_base egress_permit");
 }
 
 static void test_uids_of_others(void **state)
