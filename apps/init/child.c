@@ -8,6 +8,7 @@
 #include <linux/close_range.h>
 #include <poll.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -19,7 +20,7 @@
 
 int child_take_groups(int sock, struct child_groups *groups, struct err *e)
 {
-	*groups = (struct child_groups){.n = {0}};
+	*groups = (struct child_groups){.score = -1};
 	for (;;) {
 		struct pollfd ready = {.fd = sock, .events = POLLIN};
 		uint8_t group = 0;
@@ -122,17 +123,30 @@ static void become(const struct request *request, const int *pipes, const struct
 	give_up(fault, INIT_STEP_EXEC);
 }
 
+/*
+ * When memory is at its end the kernel takes the agent's programs first, then apps, then what all of these need. A child inherits the score, and
+ * may not write its own before it runs its program: so init has it for a moment.
+ */
+static void set_score(const struct child_groups *groups, const char *score)
+{
+	if (groups->score >= 0)
+		(void)!pwrite(groups->score, score, strlen(score), 0);
+}
+
 pid_t child_start(const struct request *request, const int *pipes, const struct child_groups *groups, const struct domains *domains, int *fault,
                   struct err *e)
 {
+	static const char *const scores[INIT_N_GROUPS] = {[INIT_GROUP_BASE] = "0", [INIT_GROUP_APPS] = "200", [INIT_GROUP_AGENT] = "600"};
 	int ends[2];
 	pid_t pid;
 
 	if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0)
 		return err_sys(e, "a pipe for the child's faults");
+	set_score(groups, scores[request->group]);
 	pid = fork();
 	if (pid == 0)
 		become(request, pipes, groups, domains, ends[1]);
+	set_score(groups, scores[INIT_GROUP_BASE]);
 	util_close_fd(&ends[1]);
 	if (pid < 0) {
 		util_close_fd(&ends[0]);

@@ -16,6 +16,7 @@
 struct child_groups {
 	int files[INIT_N_GROUPS][CHILD_GROUP_FILES];
 	size_t n[INIT_N_GROUPS];
+	int score; /* init's own oom_score_adj, open for writing; -1: it is not there */
 };
 
 /* What the child writes into its fault pipe when it does not get to its program. */
@@ -28,7 +29,7 @@ struct child_fault {
 int child_take_groups(int sock, struct child_groups *groups, struct err *e);
 
 /*
- * Forks, into the group and a domain of its own. `pipes` are the descriptors that came with the request (they stay the caller's). *fault is the reading end of a pipe, non-blocking
+ * Forks, into the group and a domain of its own, as one that the kernel ends sooner than init when memory is at its end. `pipes` are the descriptors that came with the request (they stay the caller's). *fault is the reading end of a pipe, non-blocking
  * and the caller's: a struct child_fault comes out of it, or end of file once the program runs. Returns the pid, or -1.
  */
 pid_t child_start(const struct request *request, const int *pipes, const struct child_groups *groups, const struct domains *domains, int *fault,

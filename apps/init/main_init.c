@@ -65,8 +65,15 @@ static int load_filter(struct domains *domains, struct err *e)
 
 static int set_up(struct child_groups *groups, struct domains *domains, struct err *e)
 {
-	if (fill_standard_fds(e) < 0 || tie_to_warden(e) < 0 || child_take_groups(INIT_FD_GROUPS, groups, e) < 0)
+	auto_fd score = -1;
+
+	if (fill_standard_fds(e) < 0)
 		return -1;
+	/* Before it is made undumpable: the file is root's after that. */
+	score = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+	if (tie_to_warden(e) < 0 || child_take_groups(INIT_FD_GROUPS, groups, e) < 0)
+		return -1;
+	groups->score = steal_fd(&score);
 	(void)close(INIT_FD_GROUPS);
 	for (int fd = 3; fd <= INIT_FD_ALONE; fd++)
 		(void)fcntl(fd, F_SETFD, FD_CLOEXEC);
