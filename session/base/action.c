@@ -67,6 +67,7 @@ static const struct member result_members[] = {
 	{"folded?", "boolean", "it was needless, and was not done"},
 	{"withheld?", "boolean", "what it told is left out: a person got the controls before it was sent"},
 	{"error?", "Problem", "why it failed"},
+	{"limits?", "MetLimit[]", "of one that failed, and of a command that did: limits of the session that were met meanwhile"},
 	{"node?", "MetNode|null", "what it met: the accessible node under its point, or that gets its keys; null: there was no answer, see node_reason"},
 	{"node_to?", "MetNode|null", "of a drag, where it ended"},
 	{"node_reason?", "=none late failed", "why there is no node: none is there, or its app did not answer in time, or not at all"},

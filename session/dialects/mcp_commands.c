@@ -51,7 +51,7 @@ int mcp_command_ask(const json_t *arguments, json_t **act, struct err *e)
 
 json_t *mcp_command_answer(const json_t *arguments, const json_t *reply)
 {
-	static const char *const members[] = {"exit_code", "signal", "stdout", "stderr", "timed_out", "truncated"};
+	static const char *const members[] = {"exit_code", "signal", "stdout", "stderr", "timed_out", "truncated", "limits"};
 	const json_t *result = json_array_get(json_object_get(reply, "results"), 0);
 	json_t *failure = mcp_failure(result), *out;
 

@@ -65,6 +65,7 @@ static const struct field mcp_command_out[] = {
 	TEXT("stderr", true, "what it wrote there"),
 	FLAG("timed_out", "it was killed at timeout_ms"),
 	FLAG("truncated", "it wrote more than is here"),
+	{"limits", FIELD_LIST, false, 0, LIMIT_ACTIONS, NULL, NULL, NULL, NULL, "limits of the session that it met: limit, value, used, fix"},
 };
 OUTPUT(mcp_command);
 

@@ -2,6 +2,7 @@
 /* Running acts. */
 #include "session/stage/act.h"
 
+#include <signal.h>
 #include <string.h>
 #include <sys/param.h>
 
@@ -103,6 +104,34 @@ static void lose(struct act *act, const struct action_row *row, json_t *result, 
 	*rc = err_set(&act->e, ERR_LEASE_LOST, NULL, "a person got the controls during this action, which was stopped");
 }
 
+/* Its own limit ended it, or the session's did? */
+static bool ran_too_long(const struct act *act, const struct batch_step *step, const json_t *result)
+{
+	long most_ms = form_int(json_object_get(act->stage->spec, "limits"), "exec_ms", LIMIT_EXEC_MS);
+
+	return json_is_true(json_object_get(result, "timed_out")) && form_int(step->args, "timeout_ms", most_ms) >= most_ms;
+}
+
+/* What failed may have met a limit: of a command, that is its output's word alone unless it is said. */
+static void explain_limits(struct act *act, const struct batch_step *step, const struct meters_mark *before, json_t *result, bool failed)
+{
+	const json_t *code = json_object_get(result, "exit_code");
+	json_t *met;
+
+	if (json_integer_value(json_object_get(result, "signal")) == SIGSYS)
+		alarms_add(act->stage, ALARM_SIGSYS, 1);
+	if (!failed && (!code || (json_is_integer(code) && json_integer_value(code) == 0)))
+		return;
+	if (ran_too_long(act, step, result))
+		meters_hit(act->stage, METER_EXEC, (double)form_int(json_object_get(act->stage->spec, "limits"), "exec_ms", LIMIT_EXEC_MS),
+		           (double)form_int(result, "elapsed_ms", 0));
+	met = meters_since(act->stage, before);
+	if (met && json_object_get(result, "error"))
+		json_object_set(json_object_get(result, "error"), "limits", met);
+	if (met)
+		json_object_set_new(result, "limits", met);
+}
+
 static json_t *error_of(struct act *act, size_t index)
 {
 	char prefix[32];
@@ -184,6 +213,7 @@ static bool stop_at_gate(struct act *act, size_t index)
 static bool run_step(struct act *act, size_t index)
 {
 	const struct batch_step *step = &act->batch->steps[index];
+	const struct meters_mark before = meters_mark(act->stage);
 	json_t *result;
 	int64_t start_ms;
 	int rc;
@@ -212,6 +242,8 @@ static bool run_step(struct act *act, size_t index)
 		json_object_set_new(result, "ok", json_false());
 		json_object_set_new(result, "error", error_of(act, index));
 	}
+	if (!is_lost(act))
+		explain_limits(act, step, &before, result, rc < 0);
 	typed_note(act->stage, step);
 	if (!is_lost(act))
 		nodes_tell(act->stage, act->batch, step, result);

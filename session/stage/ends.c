@@ -28,6 +28,16 @@ static const struct place {
 	{STAGE_SWITCH, "agent/freeze", offsetof(struct ends, agent_freeze_fd), false},
 	{STAGE_SWITCH, "agent/kill", offsetof(struct ends, agent_kill_fd), false},
 	{STAGE_SWITCH, "agent/events", offsetof(struct ends, agent_events_fd), false},
+	{STAGE_METER, "jail/memory", offsetof(struct ends, meter_fds[END_JAIL_MEMORY]), false},
+	{STAGE_METER, "jail/memory_peak", offsetof(struct ends, meter_fds[END_JAIL_MEMORY_PEAK]), false},
+	{STAGE_METER, "jail/oom", offsetof(struct ends, meter_fds[END_JAIL_OOM]), false},
+	{STAGE_METER, "jail/pids", offsetof(struct ends, meter_fds[END_JAIL_PIDS]), false},
+	{STAGE_METER, "jail/pids_refused", offsetof(struct ends, meter_fds[END_JAIL_PIDS_REFUSED]), false},
+	{STAGE_METER, "jail/disk", offsetof(struct ends, meter_fds[END_JAIL_DISK]), false},
+	{STAGE_METER, "desk/cpu_us", offsetof(struct ends, meter_fds[END_DESK_CPU_US]), false},
+	{STAGE_METER, "desk/cpu_ns", offsetof(struct ends, meter_fds[END_DESK_CPU_NS]), false},
+	{STAGE_METER, "desk/throttled", offsetof(struct ends, meter_fds[END_DESK_THROTTLED]), false},
+	{STAGE_METER, "display/oom", offsetof(struct ends, meter_fds[END_DISPLAY_OOM]), false},
 };
 
 static int *fd_at(struct ends *ends, const struct place *place)

@@ -8,6 +8,21 @@
 #include "session/base/json.h"
 #include "session/warden/proto.h"
 
+/* Files in which the kernel counts; -1 where this host has none. */
+enum end_meter {
+	END_JAIL_MEMORY,
+	END_JAIL_MEMORY_PEAK,
+	END_JAIL_OOM,
+	END_JAIL_PIDS,
+	END_JAIL_PIDS_REFUSED,
+	END_JAIL_DISK,
+	END_DESK_CPU_US,
+	END_DESK_CPU_NS,
+	END_DESK_THROTTLED,
+	END_DISPLAY_OOM,
+	N_END_METERS
+};
+
 struct ends {
 	char session[SESSION_ID_SIZE];
 	char display[16]; /* ":0" */
@@ -23,6 +38,7 @@ struct ends {
 	} secrets[LIMIT_SECRETS]; /* that the session's spec names; until somebody has taken them */
 	size_t n_secrets;
 	int egress_fd; /* to the session's glovebox-egress; -1 without a way out, or once somebody has taken it */
+	int meter_fds[N_END_METERS];
 	int freeze_fd, frozen_fd; /* the switch that freezes the app jail, and where it says that it stands still; -1 where there is none */
 	int agent_freeze_fd, agent_events_fd, agent_kill_fd; /* the same of the agent's own processes, and what ends them */
 };

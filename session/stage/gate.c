@@ -78,12 +78,14 @@ static json_t *pass(const struct leaks *leaks, const json_t *value, struct leak_
 	return json_is_object(value) ? pass_object(leaks, value, hits) : NULL;
 }
 
-static void note(struct stage *stage, const struct call *call, const char *rule, const char *secret, size_t hits, const char *done)
+static void note(struct stage *stage, const struct call *call, const char *rule, const char *secret, size_t hits, enum alarm alarm)
 {
+	static const char *const words[] = {[ALARM_MASKED] = "masked", [ALARM_WITHHELD] = "withheld", [ALARM_NOTED] = "noted"};
 	json_t *fields = json_pack("{s:{s:s,s:s},s:s,s:s,s:s,s:s*,s:I,s:s}", "actor", "role", call->role_name, "token", call->token, "request", call->request_id,
-	                           "call", call->name, "rule", rule, "secret", secret, "hits", (json_int_t)hits, "done", done);
+	                           "call", call->name, "rule", rule, "secret", secret, "hits", (json_int_t)hits, "done", words[alarm]);
 	struct err e;
 
+	alarms_add(stage, alarm, 1);
 	if (journal_add(stage->journal, "result_check", fields, &e) < 0)
 		log_err(LOG_ERROR, &e, "journal");
 }
@@ -94,10 +96,10 @@ void gate_note(struct stage *stage, const struct call *call, const struct leak_h
 
 	for (size_t i = 0; i < leaks->n_secrets; i++)
 		if (hits->secrets[i] > 0)
-			note(stage, call, "secret", stage->secrets.list[i].name, hits->secrets[i], hits->secrets[i] > GATE_MOST_HITS ? "withheld" : "masked");
+			note(stage, call, "secret", stage->secrets.list[i].name, hits->secrets[i], hits->secrets[i] > GATE_MOST_HITS ? ALARM_WITHHELD : ALARM_MASKED);
 	for (enum leak_rule rule = 0; rule < LEAK_N_RULES; rule++)
 		if (hits->rules[rule] > 0)
-			note(stage, call, leaks_rule_name(rule), NULL, hits->rules[rule], leaks->verdicts[rule] == LEAK_MASK ? "masked" : "noted");
+			note(stage, call, leaks_rule_name(rule), NULL, hits->rules[rule], leaks->verdicts[rule] == LEAK_MASK ? ALARM_MASKED : ALARM_NOTED);
 }
 
 json_t *gate_reply(void *arg, const struct call *call, const json_t *value)

@@ -381,6 +381,29 @@ static const struct member file_deleted[] = {
 	{"path", "string", "of the file or folder, as a whole"},
 	{"deleted", "count", "files, folders and links"},
 };
+static const struct member met_limit_members[] = {
+	{"limit", "string", "its name in the spec"},
+	{"value", "number", "the limit, in the unit of its name"},
+	{"used", "number", "now; of a limit of time, what was used"},
+	{"fix", "string", "what to do"},
+};
+static const struct member limit_line[] = {
+	LINE,
+	{"event", "=limit", "a limit was met"},
+	{"limit", "string", "its name in the spec"},
+	{"value", "number", "the limit, in the unit of its name"},
+	{"used", "number", "when it was looked"},
+	{"hits", "count", "how often, since the line before about this limit"},
+	{"fix", "string", "what to do"},
+};
+static const struct member usage_line[] = {
+	LINE,
+	{"event", "=usage", "what was used so far: every 5 minutes, and at the end"},
+	{"elapsed_ms", "count", "since the session was opened"},
+	{"cpu_ms", "count", "processor time"},
+	{"peaks", "number{}", "the most of each limit, by its name; of cpu an average over 10 s"},
+	{"hits", "count{}", "of those that were met, how often"},
+};
 static const struct member end_line[] = {LINE, {"event", "=failed end", "the session has failed, or has ended"}, {"reason", "string", "why"}};
 
 const struct shape shapes_stage[] = {
@@ -421,6 +444,9 @@ const struct shape shapes_stage[] = {
 	{"EgressClosedLine", "A line of a journal, of the way out.", MEMBERS(egress_closed_line)},
 	{"EgressRestLine", "A line of a journal, of the way out.", MEMBERS(egress_rest_line)},
 	{"EgressLostLine", "A line of a journal, of the way out.", MEMBERS(egress_lost_line)},
+	{"MetLimit", "A limit of the session that was met.", MEMBERS(met_limit_members)},
+	{"LimitLine", "A line of a journal.", MEMBERS(limit_line)},
+	{"UsageLine", "A line of a journal.", MEMBERS(usage_line)},
 	{"EndLine", "A line of a journal.", MEMBERS(end_line)},
 	{"FileLine", "A line of a journal.", MEMBERS(file_line)},
 	{"Folder", "What is in a folder.", MEMBERS(folder_members)},

@@ -149,7 +149,11 @@ static void lose_part(struct stage *stage, enum stage_exit status, const char *r
 
 static void on_display_lost(void *arg)
 {
-	lose_part(arg, STAGE_EXIT_DISPLAY, "the display is gone");
+	struct stage *stage = arg;
+
+	meters_look(stage);
+	lose_part(stage, STAGE_EXIT_DISPLAY,
+	          stage->meters.of[METER_X].counted > 0 ? "the display is gone: its memory was used up (limits.x_mb)" : "the display is gone");
 }
 
 static void on_init_gone(void *arg)
@@ -325,6 +329,7 @@ static int open_parts(struct stage *stage, struct err *e)
 	    display_wait_ready(stage->display, deadline_ms, e) < 0 || input_create(&stage->input, &stage->x, &input_ops, e) < 0 ||
 	    input_carry(stage->input, &stage->x_untrusted, e) < 0)
 		return -1;
+	meters_begin(stage, stage->ends.proc_fd);
 	if (apps_create(&stage->apps, &stage->x, steal_fd(&stage->ends.init_fd), steal_fd(&stage->ends.proc_fd), stage->ends.apps_pid,
 	                stage->image, json_object_get(stage->spec, "env"),
 	                layer_is_off("display trust") ? stage->ends.cookie : stage->untrusted_cookie, &ops, e) < 0)
@@ -429,6 +434,7 @@ void stage_end(struct stage *stage, const char *reason)
 	egress_finish(stage);
 	if (stage->input)
 		input_release(stage->input);
+	meters_end(stage);
 	note(stage, "end", json_pack("{s:s}", "reason", reason));
 	journal_sync(stage->journal);
 }
@@ -469,7 +475,7 @@ static const char *state_name(const struct stage *stage)
 	return names[stage->state];
 }
 
-json_t *stage_describe(const struct stage *stage)
+json_t *stage_describe(struct stage *stage)
 {
 	json_t *held = stage->input ? input_held(stage->input) : json_pack("{s:[],s:[]}", "keys", "buttons");
 	json_t *state = json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:O,s:o}", "state", state_name(stage), "display", space_json(stage->native),
@@ -478,13 +484,15 @@ json_t *stage_describe(const struct stage *stage)
 
 	if (stage->egress.is_there)
 		json_object_set_new(state, "egress", egress_describe(stage));
+	if (stage->meters.begun_ms)
+		json_object_set_new(state, "limits", meters_json(stage));
 	if (stage->reason[0])
 		json_object_set_new(state, "reason", json_string(stage->reason));
 	return state;
 }
 
 /* In a hold nothing that moves, to those who are not the person's own kind. */
-json_t *stage_show(const struct stage *stage, const struct call *call)
+json_t *stage_show(struct stage *stage, const struct call *call)
 {
 	json_t *state = stage_describe(stage);
 
@@ -494,6 +502,7 @@ json_t *stage_show(const struct stage *stage, const struct call *call)
 	json_object_set_new(state, "held", json_pack("{s:[],s:[]}", "keys", "buttons"));
 	(void)json_object_del(state, "focus");
 	(void)json_object_del(state, "egress");
+	(void)json_object_del(state, "limits");
 	return state;
 }
 

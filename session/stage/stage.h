@@ -14,6 +14,7 @@
 #include "input/input.h"
 #include "session/base/xsecurity.h"
 #include "session/journal/journal.h"
+#include "session/stage/alarms.h"
 #include "session/stage/approvals.h"
 #include "session/stage/connection.h"
 #include "session/stage/egress.h"
@@ -21,6 +22,7 @@
 #include "session/stage/events.h"
 #include "session/stage/guard.h"
 #include "session/stage/lease.h"
+#include "session/stage/meters.h"
 #include "session/stage/nodes.h"
 #include "session/stage/gate.h"
 #include "session/stage/recording.h"
@@ -95,6 +97,8 @@ struct stage {
 	struct events *events;
 	struct viewers viewers;  /* who watch by RFB */
 	struct egress egress;
+	struct meters meters;    /* of its limits */
+	struct alarms alarms;
 };
 
 /* Takes the ends. */
@@ -125,8 +129,8 @@ struct batch_place stage_place(const struct stage *stage);
 
 /* The caller's references. `frame` 0 is the newest that is over. */
 json_t *stage_at(const struct stage *stage, uint64_t frame);
-json_t *stage_describe(const struct stage *stage);
-json_t *stage_show(const struct stage *stage, const struct call *call); /* the same as this caller may see it */
+json_t *stage_describe(struct stage *stage);
+json_t *stage_show(struct stage *stage, const struct call *call); /* the same as this caller may see it */
 json_t *stage_hello(const struct stage *stage);
 
 #endif

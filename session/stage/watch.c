@@ -25,8 +25,8 @@ void watch_call(struct stage *stage, struct call *call)
 	/* A number of another life of the stage is none of ours: then there is news at once. */
 	while (rc == 0 && seen && strtoll(seen, NULL, 10) == stage->watch.n)
 		rc = co_wait_event(&stage->watch.changed, deadline_ms, &e);
-	answer = json_pack("{s:I,s:o,s:o,s:o*}", "seen", stage->watch.n, "lease", lease_json(stage, NULL), "approvals", approvals_brief(stage), "egress",
-	                   egress_describe(stage));
+	answer = json_pack("{s:I,s:o,s:o,s:o*,s:o,s:o}", "seen", stage->watch.n, "lease", lease_json(stage, NULL), "approvals", approvals_brief(stage), "egress",
+	                   egress_describe(stage), "limits", meters_hits(stage), "security", alarms_json(stage));
 	call_reply_json(call, 200, NULL, answer);
 	json_decref(answer);
 }
