@@ -146,6 +146,7 @@ int api_trade_code(struct request *request, struct err *e)
 	code = form_string(body, "code", "");
 	if ((share_id ? trade_share(front, share_id, code, &share, &trade, e) : trade_code(front, code, &ticket, &trade, e)) < 0) {
 		audit_count(front->audit, AUDIT_WRONG_CODES);
+		metrics_wrong_code(front->metrics);
 		return -1;
 	}
 	audit_note(front->audit, "code_traded", json_pack("{s:s,s:s,s:s,s:s*}", "role", role_name(trade.role), "session", trade.session, "request",

@@ -206,7 +206,7 @@ int api_show(struct request *request, struct err *e)
 		return -1;
 	answer = describe_session(session, state);
 	if (session_serves(session) && usage_refresh(&request->front->usage, session->ready_ms) == 0)
-		(void)json_object_set_new(answer, "usage", describe_usage(&session->usage));
+		(void)json_object_set_new(answer, "usage", describe_usage(&session->usage, state));
 	reply_json(&request->reply, 200, answer);
 	return 0;
 }

@@ -67,9 +67,9 @@ static json_t *apps_asked(const json_t *spec)
 	return list;
 }
 
-json_t *describe_usage(const struct warden_usage *usage)
+json_t *describe_usage(const struct warden_usage *usage, const json_t *state)
 {
-	json_t *out = usage->known ? json_object() : NULL;
+	json_t *limits = json_object_get(state, "limits"), *out = usage->known || limits ? json_object() : NULL;
 
 	if (usage->known & ISOLATION_MEMORY)
 		set(out, "memory_bytes", json_integer((json_int_t)usage->memory_bytes));
@@ -77,6 +77,8 @@ json_t *describe_usage(const struct warden_usage *usage)
 		set(out, "pids", json_integer((json_int_t)usage->pids));
 	if (usage->known & ISOLATION_CPU)
 		set(out, "cpu_ms", json_integer((json_int_t)(usage->cpu_usec / 1000)));
+	if (limits)
+		set(out, "limits", json_incref(limits));
 	return out;
 }
 

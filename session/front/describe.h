@@ -10,8 +10,9 @@
 /* Milliseconds of the wall clock as RFC 3339 in UTC. */
 json_t *describe_time(int64_t wall_ms);
 
-/* {"memory_bytes","pids","cpu_ms"} as far as the host can tell; the caller's reference, NULL when it cannot tell anything. */
-json_t *describe_usage(const struct warden_usage *usage);
+/* {"memory_bytes","pids","cpu_ms","limits"} as far as the host and, for the limits, the stage's `state` (or NULL) tell; the caller's reference,
+ * NULL when nothing is known. */
+json_t *describe_usage(const struct warden_usage *usage, const json_t *state);
 
 /* The session's object; `state` is what its stage says of itself, or NULL. */
 json_t *describe_session(const struct session *session, const json_t *state);

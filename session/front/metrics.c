@@ -107,10 +107,55 @@ void metrics_abandoned(struct metrics *metrics, const struct route *route)
 		count(metrics, ABANDONED, 1, "method=\"%s\",route=\"%s\"", method_of(route), path_of(route));
 }
 
+/* Refusals that a guard made, and what they are called as events of security. */
+static const struct {
+	enum err_code code;
+	const char *event;
+} guards[] = {
+	{ERR_UNAUTHORIZED, "bad_token"}, {ERR_FORBIDDEN, "forbidden"},    {ERR_BAD_ORIGIN, "bad_origin"},      {ERR_MISDIRECTED, "bad_host"},
+	{ERR_LEASE_HELD, "lease_refused"}, {ERR_LEASE_LOST, "lease_refused"}, {ERR_SECRET, "secret_refused"}, {ERR_DENIED, "denied"},
+	{ERR_TIER_UNAVAILABLE, "weaker_tier_refused"},
+};
+
+/* What stages count (session/stage/alarms.c, meters.c). */
+static const char *const alarms[] = {"masked", "withheld", "noted", "sigsys"};
+static const char *const limits[] = {"cpu", "memory_mb", "pids", "disk_mb", "inodes", "x_mb", "exec_ms", "egress_connections", "egress_bytes_s", "egress_bytes"};
+
 void metrics_refused(struct metrics *metrics, enum err_code code)
 {
+	if (!metrics)
+		return;
+	count(metrics, REFUSED, 1, "code=\"%s\"", err_info(code)->wire);
+	for (size_t i = 0; i < ARRAY_LEN(guards); i++)
+		if (guards[i].code == code)
+			count(metrics, SECURITY, 1, "event=\"%s\"", guards[i].event);
+}
+
+void metrics_wrong_code(struct metrics *metrics)
+{
 	if (metrics)
-		count(metrics, REFUSED, 1, "code=\"%s\"", err_info(code)->wire);
+		count(metrics, SECURITY, 1, "event=\"wrong_code\"");
+}
+
+/* A number that went down is of another life. */
+static void count_more(struct metrics *metrics, enum tally which, const char *label, const char *name, const json_t *before, const json_t *now)
+{
+	json_int_t new = json_integer_value(json_object_get(now, name)), old = json_integer_value(json_object_get(before, name));
+
+	if (metrics && new > old && old >= 0)
+		count(metrics, which, (uint64_t)(new - old), "%s=\"%s\"", label, name);
+}
+
+void metrics_limits(struct metrics *metrics, const json_t *before, const json_t *now)
+{
+	for (size_t i = 0; i < ARRAY_LEN(limits); i++)
+		count_more(metrics, LIMITS_HIT, "limit", limits[i], before, now);
+}
+
+void metrics_security(struct metrics *metrics, const json_t *before, const json_t *now)
+{
+	for (size_t i = 0; i < ARRAY_LEN(alarms); i++)
+		count_more(metrics, SECURITY, "event", alarms[i], before, now);
 }
 
 void metrics_bytes(struct metrics *metrics, uint64_t of_bodies, uint64_t of_replies)
@@ -139,6 +184,8 @@ void metrics_ended(struct metrics *metrics, const char *reason)
 {
 	if (metrics)
 		count(metrics, ENDED, 1, "reason=\"%s\"", reason);
+	if (metrics && (strcmp(reason, "ttl") == 0 || strcmp(reason, "idle") == 0))
+		count(metrics, LIMITS_HIT, 1, "limit=\"%s_s\"", reason);
 }
 
 void metrics_webhooks(struct metrics *metrics, const char *outcome, uint32_t n)

@@ -18,7 +18,10 @@ struct front;
 struct route;
 
 /* Counters by their labels: {"route=\"/v1\"": 3}; one without labels is under "". */
-enum tally { REQUESTS, ABANDONED, REFUSED, BODY_BYTES, REPLY_BYTES, CREATED, NOT_CREATED, ENDED, ACTS, ACTIONS, WEBHOOKS, APPROVALS, EGRESS, EGRESS_BYTES, FILES, FILE_BYTES, N_TALLIES };
+enum tally {
+	REQUESTS, ABANDONED, REFUSED, BODY_BYTES, REPLY_BYTES, CREATED, NOT_CREATED, ENDED, ACTS, ACTIONS, WEBHOOKS, APPROVALS, EGRESS, EGRESS_BYTES, FILES, FILE_BYTES,
+	LIMITS_HIT, SECURITY, N_TALLIES
+};
 
 #define HISTOGRAM_BUCKETS 14
 
@@ -54,6 +57,10 @@ void metrics_ended(struct metrics *metrics, const char *reason);
 void metrics_webhooks(struct metrics *metrics, const char *outcome, uint32_t n);
 /* What went out of a session since the last time, as its stage tells totals: the ones before (NULL: none) and now. */
 void metrics_egress(struct metrics *metrics, const json_t *before, const json_t *now);
+/* Limits of a session that were met, and what its guards stopped: how often so far (an object of numbers), when it was last told (NULL: never) and now. */
+void metrics_limits(struct metrics *metrics, const json_t *before, const json_t *now);
+void metrics_security(struct metrics *metrics, const json_t *before, const json_t *now);
+void metrics_wrong_code(struct metrics *metrics); /* of a link for the console */
 /* What a stage said beside its reply (link.h); what it names is counted only if it is known. */
 void metrics_of_stage(struct metrics *metrics, const json_t *said);
 

@@ -59,7 +59,7 @@ static const struct said events_said[] = {
 	{200, "text/event-stream", "start StartLine, ready ReadyLine, call CallLine, intent IntentLine, result ResultLine, observation ObservationLine, "
 		"pictures_stopped PicturesStoppedLine, approval ApprovalLine, paused SwitchLine, resumed SwitchLine, result_check ResultCheckLine, file FileLine, failed EndLine, end EndLine, "
 		"lease LeaseLine, warning WarningLine, display_silent SilentLine, egress EgressLine, egress_closed EgressClosedLine, egress_rest EgressRestLine, egress_lost EgressLostLine, "
-		"gap EventGap", "X-Accel-Buffering", "the lines of the journal as they are written",
+		"limit LimitLine, usage UsageLine, gap EventGap", "X-Accel-Buffering", "the lines of the journal as they are written",
 	 "id: 7\nevent: intent\ndata: {\"seq\":7,\"time\":\"2026-11-30T12:00:09.123456Z\",\"mono_ms\":90846,\"event\":\"intent\","
 	 "\"actor\":{\"role\":\"agent\",\"token\":\"t4k2\"},\"request\":\"r1f2e3d4c5b6a7988\",\"epoch\":1,\"episode\":1,\"frame\":11,"
 	 "\"index\":0,\"space\":{\"width\":1280,\"height\":800},\"action\":{\"action\":\"click\",\"x\":590,\"y\":405}}\n\n"},

@@ -114,7 +114,8 @@ const struct operation op_resume = {
 
 static const struct said journal_said[] = {
 	{200, "application/x-ndjson", "StartLine|ReadyLine|CallLine|IntentLine|ResultLine|ObservationLine|PictureLine|"
-	 "PicturesStoppedLine|ApprovalLine|SwitchLine|LeaseLine|WarningLine|SilentLine|ResultCheckLine|FileLine|EgressLine|EgressClosedLine|EgressRestLine|EgressLostLine|EndLine", NULL, "the lines so far, a JSON object each",
+	 "PicturesStoppedLine|ApprovalLine|SwitchLine|LeaseLine|WarningLine|SilentLine|ResultCheckLine|FileLine|EgressLine|EgressClosedLine|EgressRestLine|EgressLostLine|"
+	 "LimitLine|UsageLine|EndLine", NULL, "the lines so far, a JSON object each",
 	 "{\"seq\":1,\"time\":\"2026-11-30T12:00:00.000000Z\",\"mono_ms\":81723,\"event\":\"start\",\"session\":\"s4v6kq2mzx7hw3pd\","
 	 "\"epoch\":1,\"episode\":1,\"version\":\"0.2.0\",\"image\":\"desktop\",\"image_hash\":\"b2c1\",\"native\":{\"width\":1280,\"height\":800},"
 	 "\"space\":{\"width\":1280,\"height\":800},\"guard\":\"off\",\"spec\":{\"image\":\"desktop\"},\"hash\":\"0000000000000000000000000000000000000000000000000000000000000000\"}\n"},

@@ -88,6 +88,8 @@ void session_unref(struct session *session)
 	json_decref(session->lease);
 	json_decref(session->approvals);
 	json_decref(session->egress);
+	json_decref(session->limits);
+	json_decref(session->security);
 	free(session);
 }
 
@@ -409,6 +411,7 @@ static void take_stored(void *arg, const struct store_session *row)
 	session->created_ms = row->created_ms;
 	session->expires_ms = row->expires_ms;
 	session->ended_ms = row->ended_ms;
+	session->restored = true;
 	session->unborn = strcmp(row->state, state_names[SESSION_STARTING]) == 0;
 	(void)snprintf(session->reason, sizeof(session->reason), "%s", row->reason);
 	(void)snprintf(session->made_by, sizeof(session->made_by), "%s", row->made_by);

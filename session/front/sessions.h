@@ -46,8 +46,10 @@ struct session {
 	json_t *lease;            /* as the stage last told the server; NULL before that */
 	json_t *approvals;        /* [{"id","state"}…], the same */
 	json_t *egress;           /* its totals, the same; NULL: it has no way out */
+	json_t *limits, *security; /* met limits and alarms so far, the same */
 	json_t *head;             /* of its journal, as it was last told; NULL before that */
 	int64_t anchored_ms;      /* monotonic: when */
+	bool restored;            /* it is older than this front */
 	bool unborn;              /* its create has not succeeded: nothing is kept of its end */
 	struct co_event ended;
 	int n_calls;              /* of the agent that run now */

@@ -18,6 +18,7 @@ static const struct member problem_members[] = {
 	{"errors?", "Fault[]", "all faults of the body, when there are several"},
 	{"request_id?", "string", "as in X-Request-Id and in the journal"},
 	{"observation?", "Observation", "of stale_target: how the screen looks now"},
+	{"limits?", "MetLimit[]", "limits of the session that were met meanwhile"},
 };
 static const struct member fault_members[] = {
 	{"pointer?", "string", "of the field at fault"},
@@ -130,10 +131,18 @@ static const struct member isolation_members[] = {
 	{"missing", "string[]", "those that this host cannot give"},
 	{"weaker", "string[]", "what could be stronger: server_user, a server that an ordinary user started can be reached by that user's other programs"},
 };
+static const struct member limit_use_members[] = {
+	{"value", "number", "the limit, in the unit of its name"},
+	{"used?", "number", "now"},
+	{"peak?", "number", "the most so far; of cpu an average over 10 s"},
+	{"hits", "count", "how often it was met"},
+	{"hit_at", "string|null", "when last"},
+};
 static const struct member usage_members[] = {
 	{"memory_bytes?", "count", "bytes"},
 	{"pids?", "count", "processes and threads"},
 	{"cpu_ms?", "count", "processor time (ms)"},
+	{"limits?", "LimitUse{}", "of the app jail (x_mb: of the X server), each limit by its name in the spec"},
 };
 static const struct member egress_members[] = {
 	{"mode", "=none allowlist open", "that holds now"},
@@ -263,6 +272,7 @@ const struct shape shapes_front[] = {
 	{"SessionApp", "An app that a session started with.", MEMBERS(app_members)},
 	{"Isolation", "What holds a session.", MEMBERS(isolation_members)},
 	{"Usage", "What a session uses.", MEMBERS(usage_members)},
+	{"LimitUse", "What a session uses of one limit.", MEMBERS(limit_use_members)},
 	{"Session", "A session.", MEMBERS(session_members)},
 	{"SessionTokens", "The tokens that a session is made with.", MEMBERS(session_tokens)},
 	{"Made", "Sessions that were made by one create.", MEMBERS(made_members)},

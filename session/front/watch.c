@@ -78,6 +78,21 @@ static void take_egress(struct session *session, json_t *egress)
 	session->egress = json_incref(egress);
 }
 
+/* The first answer to a front that finds a session again is where it begins to count; of a session that it made nothing is old. */
+static void take_counts(struct session *session, json_t *answer)
+{
+	json_t *limits = json_object_get(answer, "limits"), *security = json_object_get(answer, "security");
+
+	if (session->limits || !session->restored)
+		metrics_limits(session->all->metrics, session->limits, limits);
+	if (session->security || !session->restored)
+		metrics_security(session->all->metrics, session->security, security);
+	json_decref(session->limits);
+	json_decref(session->security);
+	session->limits = json_incref(limits);
+	session->security = json_incref(security);
+}
+
 static int ask(struct session *session, json_int_t *seen, struct err *e)
 {
 	json_auto_t *query = *seen >= 0 ? json_pack("{s:o}", "seen", json_sprintf("%lld", (long long)*seen)) : NULL;
@@ -93,6 +108,7 @@ static int ask(struct session *session, json_int_t *seen, struct err *e)
 		take_approvals(session, json_object_get(answer, "approvals"));
 	if (json_is_object(json_object_get(answer, "egress")))
 		take_egress(session, json_object_get(answer, "egress"));
+	take_counts(session, answer);
 	return 0;
 }
 

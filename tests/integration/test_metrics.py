@@ -19,7 +19,7 @@ def usage(session):
 
 def test_a_session_tells_what_it_uses(server, session):
     before = usage(session)
-    assert set(before) == {"memory_bytes", "pids", "cpu_ms"}
+    assert set(before) == {"memory_bytes", "pids", "cpu_ms", "limits"}
     assert before["memory_bytes"] > 0 and before["pids"] > 3
     session.run("sh", "-c", "head -c 64000000 /dev/zero >~/large; for i in 1 2 3; do sleep 1000 & done; i=0; "
                             "while [ $i -lt 200000 ]; do i=$((i+1)); done")
