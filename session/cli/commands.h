@@ -22,6 +22,8 @@ extern const struct cli_command replay_journal;                                 
 extern const struct cli_command export_journal;                                    /* export.c */
 extern const struct cli_command exec_run;                                          /* exec.c */
 extern const struct cli_command image_build, image_ls;                             /* image.c */
+extern const struct cli_command limits_suggest;                                    /* limits.c */
+extern const struct cli_command top_show;                                          /* top.c */
 extern const struct cli_command token_make;                                        /* token.c */
 extern const struct cli_command doctor_look;                                       /* doctor.c */
 extern const struct cli_command selftest_run;                                      /* selftest.c */

@@ -22,7 +22,7 @@ static int fetch(struct cli *cli, const char *path, bool required, uint64_t max,
 	return source_of_file(steal_fd(&fd), max, out, &e) < 0 ? cli_fail(cli, CLI_REFUSED, &e) : CLI_DONE;
 }
 
-int fetch_journal(struct cli *cli, const char *id, struct reader **out)
+static int fetch_parts(struct cli *cli, const char *id, bool with_pictures, struct reader **out)
 {
 	struct reader_parts parts = {source_none(), source_none(), source_none()};
 	auto_free char *journal = NULL, *recording = NULL;
@@ -34,11 +34,21 @@ int fetch_journal(struct cli *cli, const char *id, struct reader **out)
 		return cli_fail(cli, CLI_USAGE, &e);
 	}
 	status = fetch(cli, journal, true, LIMIT_REPLAY_LINES_BYTES, &parts.lines);
-	if (status == CLI_DONE)
+	if (status == CLI_DONE && with_pictures)
 		status = fetch(cli, recording, false, LIMIT_FILE_BYTES, &parts.pictures);
 	if (status == CLI_DONE && reader_read(&parts, out, &e) < 0)
 		status = cli_fail(cli, CLI_USAGE, &e);
 	source_finish(&parts.lines);
 	source_finish(&parts.pictures);
 	return status;
+}
+
+int fetch_journal(struct cli *cli, const char *id, struct reader **out)
+{
+	return fetch_parts(cli, id, true, out);
+}
+
+int fetch_lines(struct cli *cli, const char *id, struct reader **out)
+{
+	return fetch_parts(cli, id, false, out);
 }

@@ -11,4 +11,7 @@
  * the server failed. */
 int fetch_journal(struct cli *cli, const char *id, struct reader **out);
 
+/* The same of its lines alone. */
+int fetch_lines(struct cli *cli, const char *id, struct reader **out);
+
 #endif
