@@ -31,7 +31,7 @@ export class ActionsPanel {
 
   // A line of the journal; those that tell nothing to a person are passed over.
   take(event, line) {
-    const run = {intent: this.begin, result: this.end, gap: this.gap, lease: this.handed, paused: this.note, resumed: this.note, approval: this.approval}[event];
+    const run = {intent: this.begin, result: this.end, gap: this.gap, lease: this.handed, paused: this.note, resumed: this.note, approval: this.approval, limit: this.limit}[event];
     run?.call(this, line);
   }
 
@@ -81,6 +81,10 @@ export class ActionsPanel {
     if (text) {
       this.mark(text, line.time, "note");
     }
+  }
+
+  limit(line) {
+    this.mark(`Limit met: ${words.quote(line.limit)} ${line.value}`, line.time, "note");
   }
 
   note(line) {

@@ -62,6 +62,7 @@ class SessionPage {
     this.ends = el("span", {class: "quiet"});
     this.focus = el("p", {class: "focus"});
     this.wayOut = el("p", {class: "quiet"});
+    this.usage = el("p", {class: "quiet usage"});
     this.hint = el("p", {class: "quiet hint"}, el("kbd", {}, "Ctrl"), " ", el("kbd", {}, "Alt"), " ", el("kbd", {}, "Shift"), " together leave the screen");
     this.pause = button("Pause", () => this.act("pause"), {trouble: this.tell});
     this.resume = button("Resume", () => this.act("resume"), {trouble: this.tell});
@@ -75,7 +76,7 @@ class SessionPage {
       el("div", {class: "bar"}, el("a", {href: "#", class: "back", hidden: !token.may("owner", "operator")}, "All sessions"), this.name, this.state, this.ends, tools),
       this.trouble,
       el("div", {class: "desk"}, this.leasePanel.node, this.leasePanel.more,
-        el("div", {class: "view"}, this.screen.node, el("div", {class: "under"}, this.focus, this.wayOut, this.hint)),
+        el("div", {class: "view"}, this.screen.node, el("div", {class: "under"}, this.focus, this.wayOut, this.usage, this.hint)),
         el("div", {class: "side"}, this.approvals.node, this.actions.node, this.clipboard.node, this.people.node, this.buildKeep())),
       this.asksEnd);
   }
@@ -118,6 +119,7 @@ class SessionPage {
     say(this.ends, words.ending(session));
     say(this.focus, live ? focusWords(session.focus) : "");
     say(this.wayOut, live ? words.egressWords(session.egress) : "");
+    say(this.usage, live ? words.usage(session.usage) : "");
     show(this.pause, session.state === "ready");
     show(this.resume, session.state === "paused");
     show(this.end, live);

@@ -53,6 +53,15 @@ export function ending(session) {
   return session.expires_at ? `ends in ${length(left(session.expires_at))}` : "";
 }
 
+const USES = [["cpu", "processors"], ["memory_mb", "MiB of memory"], ["disk_mb", "MiB of files"], ["pids", "processes"], ["inodes", "files"], ["x_mb", "MiB of the display"]];
+
+// What it uses of its limits, and how often it met one.
+export function usage(used) {
+  const limits = used?.limits ?? {};
+  return USES.filter(([name]) => limits[name]?.used !== undefined)
+    .map(([name, what]) => `${limits[name].used} of ${limits[name].value} ${what}${limits[name].hits ? ` (met ${count(limits[name].hits, "time", "times")})` : ""}`).join(" · ");
+}
+
 export function sessionName(session) {
   const {name, title, job} = session.labels || {};
   return quote(name || title || (job ? `job ${job}` : "") || session.apps?.map(({app}) => appName(app)).join(", ") || session.image);
