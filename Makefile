@@ -145,6 +145,12 @@ $(B)/fixtures/liar $(B)/fixtures/overhear $(B)/fixtures/hostile: $(B)/fixtures/%
 	@echo "  LINK  fixtures/$*"
 	@$(CC) $(LDFLAGS_STATIC) -s -o $@ $^ $(shell pkg-config --static --libs xcb) $(shell pkg-config --libs dbus-1)
 
+# A program that takes all it can get of one thing: static, it runs in the images.
+$(B)/fixtures/hoard: $(B)/tests/exhaust/hoard.o
+	@mkdir -p $(@D)
+	@echo "  LINK  fixtures/hoard"
+	@$(CC) $(LDFLAGS_STATIC) -s -o $@ $^ $(shell pkg-config --static --libs xcb)
+
 # Preloaded into apps of the images: their toolkits' fields. Without what the mode adds.
 $(B)/fixtures/fields.so: tests/access/fields.c
 	@mkdir -p $(@D)
@@ -164,7 +170,7 @@ $(B)/perf/$(1): $(B)/tests/perf/$(1).o $(call without_main,$(call objs,$(call te
 endef
 $(foreach p,$(PERF_MAINS),$(eval $(call PERF_PROGRAM,$(p))))
 
-bench-programs: $(PERF)
+bench-programs: $(PERF) $(B)/fixtures/hoard
 
 # Fuzz targets, tests/fuzz/fuzz_NAME.c, linked as tests are: fuzzers with MODE=fuzz, else programs that run what they are given.
 FUZZ := $(patsubst tests/%.c,$(B)/%,$(wildcard tests/fuzz/fuzz_*.c))
@@ -178,7 +184,7 @@ $(foreach t,$(FUZZ),$(eval $(call FUZZ_PROGRAM,$(t:$(B)/%=%))))
 
 fuzz: $(FUZZ)
 
-unit-programs: $(UNIT) $(XTESTS) $(FUZZ) $(B)/fixtures/glovebox-front $(B)/fixtures/liar $(B)/fixtures/overhear $(B)/fixtures/hostile $(B)/fixtures/fields.so
+unit-programs: $(UNIT) $(XTESTS) $(FUZZ) $(B)/fixtures/glovebox-front $(B)/fixtures/liar $(B)/fixtures/overhear $(B)/fixtures/hostile $(B)/fixtures/hoard $(B)/fixtures/fields.so
 
 unit: unit-programs
 	@for t in $(UNIT); do $$t || exit 1; done
