@@ -31,7 +31,7 @@ def test_what_happens_is_told(server, make_session):
         session.do("move", x=5, y=6)
         session.end()
         events = stream.rest()
-    assert names(events) == ["call", "intent", "result", "end"]
+    assert names(events) == ["call", "intent", "result", "usage", "end"]
     found = lines(server, session)[3:]
     for event, line in zip(events, found, strict=True):
         del line["hash"]

@@ -134,7 +134,7 @@ def check(server, session, load, watch):
     found = [line for line in found if line["event"] != "picture"]
     names = [line["event"] for line in found]
     # The last call of the test itself reads the file.
-    assert names == ["start", "ready"] + (load.n + 1) * ["call", "intent", "result"] + ["end"]
+    assert names == ["start", "ready"] + (load.n + 1) * ["call", "intent", "result"] + ["usage", "end"]
     assert all(line["ok"] for line in found if line["event"] == "result")
     assert [event.number for event in watch.events] == [line["seq"] for line in found]
     assert [event.name for event in watch.events] == names

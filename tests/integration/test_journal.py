@@ -40,7 +40,7 @@ def test_whole_life(server, make_session):
     session.end()
     found = lines(server, session)
     act, step = ["call"], ["intent", "result"]
-    assert [name for name in events(found) if name != "picture"] == ["start", "ready"] + act + 2 * step + 2 * (act + step) + ["end"]
+    assert [name for name in events(found) if name != "picture"] == ["start", "ready"] + act + 2 * step + 2 * (act + step) + ["usage", "end"]
     intents = [line for line in found if line["event"] == "intent"]
     results = [line for line in found if line["event"] == "result"]
     assert intents[0]["action"] == {"action": "move", "x": 11, "y": 12}

@@ -52,7 +52,7 @@ def test_ttl_ends_a_session_in_the_middle_of_a_call(server, make_session):
     thread.join(10)
     answer = results[0]
     assert answer.code in ("session_gone", "cancelled") if isinstance(answer, Refused) else not answer["ok"]
-    assert events(lines(server, session)) == ["start", "picture", "ready", "call", "intent", "result", "end"]
+    assert events(lines(server, session)) == ["start", "picture", "ready", "call", "intent", "result", "usage", "end"]
     listed = {row["id"]: row for row in server.api.call("GET", "/v1/sessions")["sessions"]}[session.id]
     assert (listed["state"], listed["reason"]) == ("ended", "ttl")
 

@@ -103,7 +103,7 @@ def test_what_a_call_says(server, make_session):
     assert call["observe"] == {"quiet_ms": 50, "picture": "none"} and "dialect" not in call
     look, = of(found, "observation")
     assert look["settled"] is True and look["request"] == call["request"] and look["elapsed_ms"] >= 0
-    assert events(found)[-2:] == ["observation", "end"]
+    assert events(found)[-3:] == ["observation", "usage", "end"]
     assert [line["event"] for line in found if line.get("request") == call["request"]] == \
         ["call", "intent", "result", "intent", "result", "observation"]
 
@@ -112,7 +112,7 @@ def test_a_session_without_acts_has_one_picture(server, make_session):
     session = make_session("minimal")
     session.end()
     found, made = checked(server, session)
-    assert events(found) == ["start", "picture", "ready", "end"] and list(made) == [1]
+    assert events(found) == ["start", "picture", "ready", "usage", "end"] and list(made) == [1]
     assert found[2]["after"] == 1
 
 
@@ -140,7 +140,7 @@ def test_without_pictures(server, make_session):
     assert server.api.request("GET", f"{session.path}/recording").status == 404
     session.end()
     found = lines(server, session)
-    assert events(found) == ["start", "ready", "call", "intent", "result", "observation", "end"]
+    assert events(found) == ["start", "ready", "call", "intent", "result", "observation", "usage", "end"]
     assert not [line for line in found if "before" in line or "after" in line]
     assert data(server, session) == b""
     assert server.api.request("GET", f"{session.path}/recording").json["code"] == "not_found"
