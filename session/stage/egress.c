@@ -108,19 +108,35 @@ static void note(struct stage *stage, const char *event, const json_t *said)
 		egress->fold_timer = loop_at(stage->loop, at_ms, on_fold_time, stage);
 }
 
+static json_int_t number(const json_t *said, const char *name)
+{
+	return json_integer_value(json_object_get(said, name));
+}
+
+/* A refusal by a cap is a limit that was met. */
+static void note_cap(struct stage *stage, const char *reason)
+{
+	static const struct {
+		const char *reason, *cap;
+		enum meter meter;
+	} caps[] = {{"cap: connections", "connections", METER_EGRESS_CONNECTIONS}, {"cap: bytes", "bytes", METER_EGRESS_BYTES}};
+	const struct egress *egress = &stage->egress;
+
+	for (size_t i = 0; i < ARRAY_LEN(caps); i++)
+		if (strcmp(caps[i].reason, reason) == 0)
+			meters_hit(stage, caps[i].meter, (double)number(json_object_get(egress->policy, "caps"), caps[i].cap),
+			           (double)(caps[i].meter == METER_EGRESS_BYTES ? egress->now.up + egress->now.down : egress->connections));
+}
+
 static void take_decision(struct stage *stage, const json_t *said)
 {
 	note(stage, "egress", said);
+	note_cap(stage, form_string(said, "reason", ""));
 }
 
 static void take_closed(struct stage *stage, const json_t *said)
 {
 	note(stage, "egress_closed", said);
-}
-
-static json_int_t number(const json_t *said, const char *name)
-{
-	return json_integer_value(json_object_get(said, name));
 }
 
 static void take_usage(struct stage *stage, const json_t *said)

@@ -150,7 +150,7 @@ def test_after_the_front_was_killed(make_server):
         stream = Stream(session.agent, session, last=seen[-1].number)
     session.end()
     seen += stream.rest()
-    assert [event.number for event in seen] == list(range(4, 14))
+    assert [event.number for event in seen] == list(range(4, 15))
 
 
 def test_a_session_that_has_ended(make_session):

@@ -73,6 +73,7 @@ static void start_stage(struct rig *rig, int init_fd, off_t journal_bytes, off_t
 	(void)snprintf(rig->address.sun_path, sizeof(rig->address.sun_path), "%s/sock", rig->folder);
 	assert_int_equal(bind(listen_fd, (struct sockaddr *)&rig->address, sizeof(rig->address)), 0);
 	assert_int_equal(listen(listen_fd, 64), 0);
+	memset(ends.meter_fds, 0xFF, sizeof(ends.meter_fds)); /* -1 each */
 	(void)snprintf(ends.display, sizeof(ends.display), "%s", rig->server.display);
 	rig->journal_fd = memfd_create("journal", 0);
 	assert_int_equal(ftruncate(rig->journal_fd, journal_bytes), 0);
