@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Secrets that glovebox-egress puts into requests: they come to their host in the header that is theirs, and to nobody else; in the session they are nowhere."""
 import base64
+import contextlib
 import json
 import os
 import pathlib
+import re
 import secrets as random
 import signal
 import urllib.parse
@@ -255,14 +257,25 @@ def test_it_is_nowhere_in_the_session(world, session):
                 assert VALUE.encode() not in path.read_bytes(), path
 
 
+def mappings(pid):
+    """Each with its address, flags and bytes, as far as they can be read."""
+    for text in re.split(r"^(?=[0-9a-f]+-[0-9a-f]+ )", pathlib.Path(f"/proc/{pid}/smaps").read_text(), flags=re.M)[1:]:
+        start, end = (int(part, 16) for part in text.split()[0].split("-"))
+        with open(f"/proc/{pid}/mem", "rb", 0) as memory, contextlib.suppress(OSError, OverflowError):
+            memory.seek(start)
+            yield text.splitlines()[0], set(re.search(r"^VmFlags:(.*)", text, re.M)[1].split()), memory.read(end - start)
+
+
 def test_only_its_own_egress_has_it(world, session):
-    """That of a session that does not name it has none."""
+    """In memory that is locked ("lo") and not dumped ("dd"), also after requests and answers; that of a session that does not name it has none."""
+    for path in ("/ok", "/echo", "/header"):
+        send(session, world, get(path))
+    pid = jail.part(session.id, "glovebox-egress")
+    until(lambda: all({"lo", "dd"} <= flags for _, flags, data in mappings(pid) if VALUE.encode() in data))
+    assert any(VALUE.encode() in data for *_, data in mappings(pid))
     other = world.server.api.new(image="minimal", egress=world.spec()["egress"])
     pid = jail.part(other.id, "glovebox-egress")
     assert not any(VALUE.encode() in piece for piece in memory_of(pid))
-    maps = pathlib.Path(f"/proc/{jail.part(session.id, 'glovebox-egress')}/smaps").read_text()
-    # Locked, and not dumped: "lo" and "dd" in the flags of its pages.
-    assert any({"lo", "dd"} <= set(line.split()[1:]) for line in maps.splitlines() if line.startswith("VmFlags:"))
     other.end()
 
 

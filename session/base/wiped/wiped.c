@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* free() and realloc() of the whole program: what is given up is overwritten, also by libraries (GnuTLS, libmicrohttpd, jansson, libc).
- * People type and paste passwords through this process, and none of those libraries wipes what it read them into. */
+/* free() and realloc() of a whole program that is linked with it: what is given up is overwritten, also by libraries (GnuTLS, OpenSSL, libmicrohttpd, jansson,
+ * libc). People type and paste passwords through the front, answers with a secret in them come through egress, and no library wipes what it read them into. */
 #include <malloc.h>
 #include <stdint.h>
 #include <stdlib.h>
