@@ -3,6 +3,7 @@
  * The system calls of glovebox-egress: its loop, outward connections of libcurl, questions of c-ares to name servers. It listens nowhere and
  * starts nothing.
  */
+#include <linux/netlink.h>
 #include <sys/socket.h>
 
 #include "sandbox/confine/rows.h"
@@ -21,8 +22,9 @@ static const struct confine_rule rules[] = {
 	DENY(listen, EPERM),
 	{.syscall = "socket", .tests = {{0, LOW32, AF_INET}, {1, SOCK_TYPE, SOCK_STREAM}}, .why = "receivers of webhooks"},
 	{.syscall = "socket", .tests = {{0, LOW32, AF_INET6}, {1, SOCK_TYPE, SOCK_STREAM}}, .why = "receivers of webhooks"},
-	{.syscall = "socket", .tests = {{0, LOW32, AF_INET}, {1, SOCK_TYPE, SOCK_DGRAM}}, .why = "name servers; whose address is this?"},
-	{.syscall = "socket", .tests = {{0, LOW32, AF_INET6}, {1, SOCK_TYPE, SOCK_DGRAM}}, .why = "name servers; whose address is this?"},
+	{.syscall = "socket", .tests = {{0, LOW32, AF_INET}, {1, SOCK_TYPE, SOCK_DGRAM}}, .why = "name servers"},
+	{.syscall = "socket", .tests = {{0, LOW32, AF_INET6}, {1, SOCK_TYPE, SOCK_DGRAM}}, .why = "name servers"},
+	{.syscall = "socket", .tests = {{0, LOW32, AF_NETLINK}, {1, SOCK_TYPE, SOCK_RAW}, {2, LOW32, NETLINK_ROUTE}}, .why = "whose address is this?"},
 	ALLOW_IF(socketpair, 0, LOW32, AF_UNIX, "libcurl wakes itself by it"),
 	FOR("connections outward"),
 	PLAIN(connect), PLAIN(getpeername), PLAIN(getsockname), PLAIN(getsockopt), PLAIN(recvfrom), PLAIN(recvmsg), PLAIN(sendmsg),

@@ -3,6 +3,7 @@
  * The system calls of the glovebox-egress of a session: its loop, connections that it accepts of a socket it was given, outward ones, and questions to name
  * servers. It listens nowhere of its own and starts nothing.
  */
+#include <linux/netlink.h>
 #include <sys/socket.h>
 
 #include "sandbox/confine/rows.h"
@@ -21,8 +22,9 @@ static const struct confine_rule rules[] = {
 	DENY(listen, EPERM),
 	{.syscall = "socket", .tests = {{0, LOW32, AF_INET}, {1, SOCK_TYPE, SOCK_STREAM}}, .why = "what the session may reach"},
 	{.syscall = "socket", .tests = {{0, LOW32, AF_INET6}, {1, SOCK_TYPE, SOCK_STREAM}}, .why = "what the session may reach"},
-	{.syscall = "socket", .tests = {{0, LOW32, AF_INET}, {1, SOCK_TYPE, SOCK_DGRAM}}, .why = "name servers; whose address is this?"},
-	{.syscall = "socket", .tests = {{0, LOW32, AF_INET6}, {1, SOCK_TYPE, SOCK_DGRAM}}, .why = "name servers; whose address is this?"},
+	{.syscall = "socket", .tests = {{0, LOW32, AF_INET}, {1, SOCK_TYPE, SOCK_DGRAM}}, .why = "name servers"},
+	{.syscall = "socket", .tests = {{0, LOW32, AF_INET6}, {1, SOCK_TYPE, SOCK_DGRAM}}, .why = "name servers"},
+	{.syscall = "socket", .tests = {{0, LOW32, AF_NETLINK}, {1, SOCK_TYPE, SOCK_RAW}, {2, LOW32, NETLINK_ROUTE}}, .why = "whose address is this?"},
 	{.syscall = "mlock", .why = "secrets are not swapped"},
 	{.syscall = "mlock2", .why = "secrets are not swapped"},
 	{.syscall = "munlock", .why = "secrets are not swapped"},

@@ -6,13 +6,12 @@
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "sandbox/egress/route.h"
 #include "session/base/util.h"
 
 #define V6_BYTES 16
 #define V4_AT 12 /* of a mapped address */
-#define ANY_PORT 9
 
 static const uint8_t MAPPED[V4_AT] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF};
 
@@ -158,21 +157,35 @@ static bool is_allowed(const uint8_t address[V6_BYTES], const struct address_lis
 	return false;
 }
 
-/* What leads to an address of this host has that very address as its source. */
-static bool is_own(const struct sockaddr *address, socklen_t len)
+/* What this host is to the address; NULL: nothing. Of what embeds another address, that one counts, too. */
+static const char *judge_route(const uint8_t address[V6_BYTES])
 {
-	struct sockaddr_storage to, from = {.ss_family = AF_UNSPEC};
-	socklen_t from_len = sizeof(from);
-	uint8_t to_bytes[V6_BYTES], from_bytes[V6_BYTES];
-	auto_fd fd = socket(address->sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	static const uint8_t far_v4[4] = {192, 0, 2, 1}, far_v6[V6_BYTES] = {0x20, 0x01, 0x0D, 0xB8, [15] = 1};
+	uint8_t inner[V6_BYTES], far_away[V6_BYTES], gateway[V6_BYTES];
+	bool is_v4 = memcmp(address, MAPPED, V4_AT) == 0;
 
-	memset(&to, 0, sizeof(to));
-	memcpy(&to, address, len);
-	/* The port lies at the same place in both families; a datagram socket must have one. */
-	((struct sockaddr_in *)(void *)&to)->sin_port = htons(ANY_PORT);
-	return fd >= 0 && connect(fd, (struct sockaddr *)&to, len) == 0 && getsockname(fd, (struct sockaddr *)&from, &from_len) == 0 &&
-	       bytes_of((struct sockaddr *)&to, to_bytes) && bytes_of((struct sockaddr *)&from, from_bytes) &&
-	       memcmp(to_bytes, from_bytes, V6_BYTES) == 0;
+	for (size_t i = 0; i < ARRAY_LEN(EMBEDDING) && !is_v4; i++)
+		if (in_row(address, EMBEDDING[i].prefix)) {
+			map_v4(address + EMBEDDING[i].at, inner);
+			return judge_route(inner);
+		}
+	switch (route_to(address, NULL)) {
+	case ROUTE_OWN:
+		return "an address of this host";
+	case ROUTE_MANY:
+		return "an address of more than one host";
+	case ROUTE_UNKNOWN:
+		return "an address that this host says nothing of";
+	case ROUTE_NONE:
+		return NULL;
+	case ROUTE_OUT:
+		break;
+	}
+	/* Through whom would something far away be reached? */
+	memcpy(far_away, far_v6, V6_BYTES);
+	if (is_v4)
+		map_v4(far_v4, far_away);
+	return route_to(far_away, gateway) == ROUTE_OUT && memcmp(gateway, address, V6_BYTES) == 0 ? "the gateway of this host's network" : NULL;
 }
 
 const char *address_refusal(const struct sockaddr *address, socklen_t len, const struct address_list *allowed)
@@ -185,7 +198,7 @@ const char *address_refusal(const struct sockaddr *address, socklen_t len, const
 	if (is_allowed(bytes, allowed))
 		return NULL;
 	is = judge(bytes);
-	return is ? is : is_own(address, len) ? "an address of this host" : NULL;
+	return is ? is : judge_route(bytes);
 }
 
 bool address_is_loopback(const struct sockaddr *address)

@@ -27,8 +27,8 @@ struct address_list {
 };
 
 /*
- * NULL if a connection may go to the address, else what it is, in a few words ("a private address"). That it is one of this host's own
- * interfaces is found by asking the kernel for a route to it, which sends nothing.
+ * NULL if a connection may go to the address, else what it is, in a few words ("a private address"). Whether it is this host's own, or its
+ * gateway's, the kernel is asked each time (route.h).
  */
 const char *address_refusal(const struct sockaddr *address, socklen_t len, const struct address_list *allowed);
 

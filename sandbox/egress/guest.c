@@ -319,16 +319,16 @@ static bool serve_one(struct guest *guest, const struct turn *turn)
 	auto_free char *secrets = secrets_for(guest, request, !turn->intercepted);
 	const struct passage_ask ask = {.want = {.host = &request->host, .port = request->port, .method = request->method, .path = request->path},
 	                                .method = request->method, .secret = secrets};
-	const char *fault = secrets ? inject_method_fault(request->method) : NULL;
+	const char *fault = request->wants_websocket ? "a WebSocket is opened through CONNECT" : secrets ? inject_method_fault(request->method) : NULL;
 	struct passage own, *passage = turn->intercepted ? turn->intercepted : &own;
 	char text[TEXT_SIZE];
 	bool keeps = false;
 	int rc;
 
-	if (request->wants_websocket)
-		return refuse(guest, request, 501, "a WebSocket is opened through CONNECT");
-	if (fault)
-		return refuse(guest, request, 403, fault);
+	if (fault) {
+		passage_deny_kind(guest->proxy, &ask, fault);
+		return refuse(guest, request, request->wants_websocket ? 501 : 403, fault);
+	}
 	rc = turn->intercepted ? passage_judge(passage, &ask) : passage_open(guest->proxy, &ask, &own);
 	if (rc == 0) {
 		keeps = exchange(guest, turn, passage);

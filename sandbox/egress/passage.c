@@ -44,6 +44,14 @@ void passage_deny_form(struct proxy *proxy, const struct passage *on, const char
 		tell(on ? on : &nowhere, "deny", NULL, reason, NULL);
 }
 
+void passage_deny_kind(struct proxy *proxy, const struct passage_ask *ask, const char *reason)
+{
+	const struct passage it = {.proxy = proxy, .host = *ask->want.host, .port = ask->want.port, .method = ask->method};
+
+	if (talk_wait(proxy->talk, CO_FOREVER, NULL) == 0)
+		tell(&it, "deny", NULL, reason, NULL);
+}
+
 /* The rule; NULL when it was denied. */
 static const char *judge(struct passage *passage, const struct passage_ask *ask)
 {

@@ -59,6 +59,9 @@ void passage_refuse(struct passage *passage, const char *reason);
 /* Tells the stage that a request was refused for its form. `on` is the passage that it came for, or NULL: then it has no host. */
 void passage_deny_form(struct proxy *proxy, const struct passage *on, const char *reason);
 
+/* Tells the stage that a request was refused for what it is, whatever the policy says. */
+void passage_deny_kind(struct proxy *proxy, const struct passage_ask *ask, const char *reason);
+
 /* Counts and pays for bytes that go one way (meter_pay); when the cap is used up, the passage is refused. */
 int passage_pay(struct passage *passage, enum meter_way way, size_t bytes, struct err *e);
 

@@ -113,8 +113,7 @@ static int on_policy(void *arg, const json_t *json, struct err *e)
 	policy_finish(&proxy->policy);
 	proxy->policy = policy;
 	proxy->n_policies++;
-	proxy->meter.cap = policy.caps.bytes;
-	proxy->meter.bucket.bytes_s = policy.caps.bytes_s;
+	meter_limit(&proxy->meter, policy.caps.bytes_s, policy.caps.bytes);
 	if (policy.cuts) {
 		asks_forget(proxy->asks);
 		guest_cut_all(proxy);

@@ -15,7 +15,7 @@ import pytest
 
 from conftest import BUILD, cannot_run, until
 
-HERE, THERE = "93.184.1.1", "93.184.1.2"  # the machine with the proxy; the outside
+HERE, THERE, GATEWAY = "93.184.1.1", "93.184.1.2", "93.184.1.3"  # the machine with the proxy; the outside, and its other address, through which all else goes
 PRIVATE = "10.9.8.7"  # outside, too, and to be reached by nobody
 CLONE_NEWNET = 0x40000000
 UID = 1900000099
@@ -208,11 +208,11 @@ class Outside:
             cannot_run("network namespaces need root, and ip")
         self.machine, self.net = Namespace(), Namespace()
         self.machine.run("ip", "link", "add", "wire", "type", "veth", "peer", "name", "wire", "netns", str(self.net.holder.pid))
-        for namespace, addresses in ((self.machine, [HERE + "/24", "2606:4700::1/64"]), (self.net, [THERE + "/24", PRIVATE + "/32", "2606:4700::2/64"])):
+        for namespace, addresses in ((self.machine, [HERE + "/24", "2606:4700::1/64"]), (self.net, [THERE + "/24", GATEWAY + "/24", PRIVATE + "/32", "2606:4700::2/64"])):
             for address in addresses:
                 namespace.run("ip", "address", "add", address, "dev", "wire", *(["nodad"] if ":" in address else []))
             namespace.run("ip", "link", "set", "wire", "up")
-        self.machine.run("ip", "route", "add", "default", "via", THERE)
+        self.machine.run("ip", "route", "add", "default", "via", GATEWAY)
         self.names = Names(self.net)
 
     def close(self):

@@ -12,7 +12,7 @@ import time
 import pytest
 
 from conftest import until
-from apart import ASK, DECISION, HERE, POLICY, PRIVATE, THERE, UID, VERDICT, FRAME, Outside, Proxy, Server, Web, echo, everything, read_head
+from apart import ASK, DECISION, GATEWAY, HERE, POLICY, PRIVATE, THERE, UID, VERDICT, FRAME, Outside, Proxy, Server, Web, echo, everything, read_head
 
 EVERYWHERE = {"mode": "open"}
 REFUSED = 2  # a reply of SOCKS5
@@ -30,7 +30,7 @@ class World(Outside):
         for port in (7, 8443):
             Server(self.net, THERE, port, echo)
         self.canaries = [Server(self.machine, "0.0.0.0", 80, echo), Server(self.machine, "0.0.0.0", 443, echo), Server(self.machine, "::1", 80, echo),
-                         Server(self.net, PRIVATE, 80, echo), Server(self.net, PRIVATE, 443, echo)]
+                         Server(self.net, PRIVATE, 80, echo), Server(self.net, PRIVATE, 443, echo), Server(self.net, GATEWAY, 80, echo), Server(self.net, GATEWAY, 443, echo)]
         self.names.names.update({"ok.test": [THERE], "evil.test": [THERE], "a.ok.test": [THERE], "a.b.ok.test": [THERE], "evilok.test": [THERE],
                                  "ok.test.evil.test": [THERE]})
 
@@ -151,9 +151,9 @@ def test_labels(proxy):
     proxy.tunnel("ok.test:80").close()
 
 
-ADDRESSES = ["127.0.0.1", "2130706433", "0x7f.1", "0177.0.0.1", "127.1", "0", "0.0.0.0", "[::1]", "[::]", "localhost", "a.localhost", "localhost.", HERE,
+ADDRESSES = ["127.0.0.1", "2130706433", "0x7f.1", "0177.0.0.1", "127.1", "0", "0.0.0.0", "[::1]", "[::]", "localhost", "a.localhost", "localhost.", HERE, GATEWAY, "93.184.1.255",
              PRIVATE, "169.254.169.254", "100.100.100.200", "224.0.0.1", "255.255.255.255", "[::ffff:127.0.0.1]", "[::ffff:10.9.8.7]", "[64:ff9b::7f00:1]",
-             "[64:ff9b::a09:807]", "[2002:7f00:1::]", "[2002:a09:807::1]", "[fe80::1]", "[ff02::1]", "[2606:4700::1]", "168.63.129.16", "[fd00:ec2::254]"]
+             "[64:ff9b::a09:807]", "[2002:7f00:1::]", "[2002:a09:807::1]", "[fe80::1]", "[ff02::1]", "[2606:4700::1]", "168.63.129.16", "[fd00:ec2::254]", f"[::ffff:{HERE}]", "[64:ff9b::5db8:101]", "[2002:5db8:101::1]"]
 
 
 @pytest.mark.parametrize("mode", ["open", "allowlist"])
@@ -182,7 +182,7 @@ def test_a_literal_must_be_listed(proxy):
         assert tunnel.recv(1) == b"x"
 
 
-@pytest.mark.parametrize("addresses", [["127.0.0.1"], [HERE], [PRIVATE], ["::1"], ["fe80::1"], ["::ffff:10.9.8.7"], ["169.254.169.254", "127.0.0.1"], ["2606:4700::1"]])
+@pytest.mark.parametrize("addresses", [["127.0.0.1"], [HERE], [GATEWAY], [PRIVATE], ["::1"], ["fe80::1"], ["::ffff:10.9.8.7"], ["169.254.169.254", "127.0.0.1"], ["2606:4700::1"]])
 def test_names_of_such_addresses(world, proxy, addresses):
     touched = world.touched()
     world.names.names["rebound.test"] = addresses
@@ -193,6 +193,14 @@ def test_names_of_such_addresses(world, proxy, addresses):
     until(lambda: proxy.decisions(since))
     said, = proxy.decisions(since)
     assert said["verdict"] == "deny" and said["address"].removeprefix("::ffff:") in [address.removeprefix("::ffff:") for address in addresses]
+    assert world.touched() == touched
+
+
+def test_an_address_that_the_machine_gets_later(world, proxy):
+    proxy.policy(**EVERYWHERE)
+    world.machine.run("ip", "address", "add", "93.184.1.77/24", "dev", "wire")
+    touched = world.touched()
+    assert proxy.tunnel("93.184.1.77:80")[0] == 403
     assert world.touched() == touched
 
 
@@ -377,6 +385,7 @@ def test_what_http_refuses(proxy):
     assert b"CONNECT" in proxy.ask(get("https://ok.test/"))
     text = proxy.ask(get("http://ok.test/", "Upgrade: websocket", "Connection: Upgrade, close"))
     assert status_of(text) == 501 and b"CONNECT" in text
+    until(lambda: proxy.decisions()[-1] == {"verdict": "deny", "host": "ok.test", "port": 80, "method": "GET", "reason": "a WebSocket is opened through CONNECT"})
     assert proxy.ask(b"\x16\x03\x01\0\0") == proxy.ask(b"GET / HTTP/1.1\nHost: x\n\n") and status_of(proxy.ask(b"\0")) == 400
 
 
@@ -414,6 +423,18 @@ def test_tls_of_the_same_name(world, proxy):
     with proxy.socks(b"ok.test", 443) as tunnel:
         tunnel.sendall(hello)
         assert tunnel.recv(65536) == hello
+
+
+def test_all_at_once(world, proxy):
+    """A program that does not wait for answers: what it sends too early is not lost."""
+    hello = client_hello("ok.test")
+    for text, answer in ((b"CONNECT ok.test:443 HTTP/1.1\r\nHost: ok.test:443\r\n\r\n", b"HTTP/1.1 200 Connection established\r\n\r\n"),
+                         (b"\5\1\0" + b"\5\1\0\3\7ok.test\1\xbb", b"\5\0" + b"\5\0\0\1" + bytes(6))):
+        with proxy.connect(text + hello) as tunnel:
+            got = b""
+            while len(got) < len(answer) + len(hello):
+                got += tunnel.recv(65536)
+            assert got == answer + hello
 
 
 @pytest.mark.parametrize("first", [client_hello("evil.test"), client_hello("a.ok.test"), client_hello(None), b"GET / HTTP/1.1\r\nHost: ok.test\r\n\r\n", b"SSH-2.0-x\r\n"],
@@ -523,6 +544,17 @@ def test_the_rate_is_capped(proxy):
         assert len(everything(tunnel)) == 300_000
     # Both ways together, but for what was saved.
     assert 1 < time.monotonic() - began < 4
+
+
+def test_a_rate_that_is_raised(proxy):
+    """Who waits for a slow one waits no longer."""
+    proxy.policy(allow=["ok.test:7"], caps={"bytes_s": 10})
+    with proxy.tunnel("ok.test:7") as tunnel:
+        tunnel.sendall(b"x" * 10_000)
+        assert not select.select([tunnel], [], [], 0.2)[0]
+        proxy.policy(allow=["ok.test:7"], caps={"bytes_s": 1_000_000})
+        tunnel.shutdown(socket.SHUT_WR)
+        assert len(everything(tunnel)) == 10_000
 
 
 def test_bytes_are_capped(proxy):

@@ -94,6 +94,7 @@ static const struct confine_table *const ALONE[] = {&confine_app_deny, &confine_
 static const struct confine_table *const STAGE[] = {&confine_stage, NULL};
 static const struct confine_table *const FRONT[] = {&confine_front, NULL};
 static const struct confine_table *const EGRESS[] = {&confine_egress, NULL};
+static const struct confine_table *const PROXY[] = {&confine_proxy, NULL};
 static const struct confine_table *const VIEW[] = {&confine_view, NULL};
 static const struct confine_table *const XVFB[] = {&confine_xvfb, NULL};
 static const struct confine_table *const WM[] = {&confine_wm, NULL};
@@ -195,7 +196,7 @@ static void test_daemons(void **state)
 		run_all(all[i], probes, ARRAY_LEN(probes));
 }
 
-/* The one with a way out: outward alone, by TCP and UDP. */
+/* Those with a way out: outward alone, by TCP and UDP; a session's accepts of the socket that it was given. */
 static void test_egress(void **state)
 {
 	const struct probe probes[] = {
@@ -209,16 +210,22 @@ static void test_egress(void **state)
 		{"socket udp6", SYS_socket, {AF_INET6, SOCK_DGRAM | SOCK_NONBLOCK, 0}, 0},
 		{"socket raw", SYS_socket, {AF_INET, SOCK_RAW, IPPROTO_ICMP}, ENOSYS},
 		{"socket unix", SYS_socket, {AF_UNIX, SOCK_STREAM, 0}, ENOSYS},
-		{"socket netlink", SYS_socket, {AF_NETLINK, SOCK_RAW, 0}, ENOSYS},
+		{"socket netlink of routes", SYS_socket, {AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, 0}, 0},
+		{"socket netlink of packet filters", SYS_socket, {AF_NETLINK, SOCK_RAW, 12}, ENOSYS},
+		{"socket netlink of anything", SYS_socket, {AF_NETLINK, SOCK_RAW, 16}, ENOSYS},
 		{"socket packet", SYS_socket, {AF_PACKET, SOCK_RAW, 0}, ENOSYS},
 		{"bind", SYS_bind, {-1, 0, 0}, EPERM},
 		{"listen", SYS_listen, {-1, 1}, EPERM},
-		{"accept4", SYS_accept4, {-1, 0, 0, 0}, ENOSYS},
 		{"x32", 0x40000000L | SYS_getpid, {0}, KILLED},
 	};
 
+	const struct probe accepts_not[] = {{"accept4", SYS_accept4, {-1, 0, 0, 0}, ENOSYS}}, accepts[] = {{"accept4", SYS_accept4, {-1, 0, 0, 0}, 0}};
+
 	(void)state;
 	run_all(EGRESS, probes, ARRAY_LEN(probes));
+	run_all(PROXY, probes, ARRAY_LEN(probes));
+	run_all(EGRESS, accepts_not, 1);
+	run_all(PROXY, accepts, 1);
 }
 
 static void test_starting_programs(void **state)
