@@ -417,6 +417,31 @@ def test_terminals_that_ask_for_a_password(make_session):
     assert failure(session, "tree")["code"] == "not_found"
 
 
+def test_nobody_is_asked_about_a_terminal_again(make_session):
+    """It is not on the bus: that is known until somebody comes to it."""
+    session = make_session("minimal")
+    session.do("launch", app="terminal")
+    registry = session.run("pgrep", "-f", "at-spi2-registryd").split()[0]
+    shown = session.windows()[0]
+    place = {"x": shown["x"] + shown["width"] // 2, "y": shown["y"] + shown["height"] // 2}
+
+    def woken():
+        lines = session.run("cat", f"/proc/{registry}/status").splitlines()
+        return next(line for line in lines if line.startswith("voluntary_ctxt_switches"))
+
+    def is_known():
+        before = woken()
+        result = session.do("click", **place)
+        assert (result["node"], result["node_reason"]) == (None, "none"), result
+        return woken() == before
+
+    until(is_known)
+    session.run("touch", "new.txt")
+    session.do("launch", app="editor", args=["new.txt"])
+    shown = session.windows()[0]
+    until(lambda: session.do("click", x=shown["x"] + shown["width"] // 2, y=shown["y"] + shown["height"] // 2).get("node"))
+
+
 def test_switched_off(make_session):
     session = make_session("minimal", accessibility=False, apps=["editor"])
     assert session.exec("pgrep", "-f", "at-spi|glovebox-access")["stdout"] == ""
