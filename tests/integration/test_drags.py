@@ -5,6 +5,7 @@ import time
 
 import pytest
 
+import editors
 from conftest import until
 from load import busy
 from page import HERE, YELLOW, open_page
@@ -210,6 +211,24 @@ def test_text_between_windows(session):
     session.do("drag", path=[(source["x"], source["y"]), (windows["to"]["x"] + 200, source["y"] + 60)])
     session.act({"action": "focus_window", "window": windows["to"]["id"]}, {"action": "key", "keys": "ctrl+s"})
     until(lambda: session.run("cat", "to.txt").strip() == "needle")
+
+
+def test_from_an_untrusted_program_to_a_browser(make_session):
+    """X lets the two not talk of a drag: nothing comes over and nothing is lost, and copying does what was meant."""
+    browser = editors.start(make_session, "firefox")
+    session = browser.session
+    firefox = session.windows()[0]["id"]
+    session.run("sh", "-c", "printf needle >from.txt")
+    editor = session.do("launch", app="editor", args=["from.txt"])["window"]
+    session.act({"action": "resize_window", "window": editor, "width": 400, "height": 300}, {"action": "move_window", "window": editor, "x": 800, "y": 450},
+                {"action": "focus_window", "window": editor}, {"action": "key", "keys": "ctrl+a"}, observe=True)
+    source = centre(find(session, (0x35, 0x84, 0xE4)))
+    session.do("drag", path=[(source["x"], source["y"]), (300, 400)])
+    assert session.agent.call("GET", session.path)["held"] == {"keys": [], "buttons": []}
+    session.act({"action": "key", "keys": "ctrl+a"}, {"action": "key", "keys": "ctrl+c"}, {"action": "focus_window", "window": firefox})
+    assert browser.saved() == ""
+    session.do("key", keys="ctrl+v")
+    assert browser.text("needle") == "needle" and session.run("cat", "from.txt") == "needle"
 
 
 def test_text_in_a_terminal(session):
