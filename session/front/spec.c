@@ -101,7 +101,7 @@ static const struct field spec_fields[] = {
 	{"egress", FIELD_OBJECT, false, 0, 0, NULL, &egress_form, NULL, "{}", "the way out"},
 	{"limits", FIELD_OBJECT, false, 0, 0, NULL, &spec_limits_form, NULL, "{}", "limits of the app jail"},
 	{"approval", FIELD_OBJECT, false, 0, 0, NULL, &policy_form, NULL, "{}", "when a person is asked"},
-	{"secrets", FIELD_STRINGS, false, 0, LIMIT_SECRETS, NULL, NULL, NULL, "[]", "names of stored secrets, which type_secret types, and which are masked in what it says"},
+	{"secrets", FIELD_STRINGS, false, 0, LIMIT_SECRETS, NULL, NULL, NULL, "[]", "names of stored secrets: type_secret types them, or egress puts them into requests; they are masked in what it says"},
 	{"results", FIELD_OBJECT, false, 0, 0, NULL, &results_form, NULL, "{}", "what becomes of keys and numbers of cards in what it says"},
 	{"setup", FIELD_OBJECT, false, 0, 0, NULL, &setup_form, NULL, "{}", "the phase before the agent"},
 	{"record", FIELD_OBJECT, false, 0, 0, NULL, &record_form, NULL, "{}", "what the journal keeps"},
