@@ -27,6 +27,7 @@ static const struct place {
 	{STAGE_SWITCH, "jail/events", offsetof(struct ends, frozen_fd), false},
 	{STAGE_SWITCH, "agent/freeze", offsetof(struct ends, agent_freeze_fd), false},
 	{STAGE_SWITCH, "agent/kill", offsetof(struct ends, agent_kill_fd), false},
+	{STAGE_SWITCH, "apps/kill", offsetof(struct ends, apps_kill_fd), false},
 	{STAGE_SWITCH, "agent/events", offsetof(struct ends, agent_events_fd), false},
 	{STAGE_METER, "jail/memory", offsetof(struct ends, meter_fds[END_JAIL_MEMORY]), false},
 	{STAGE_METER, "jail/memory_peak", offsetof(struct ends, meter_fds[END_JAIL_MEMORY_PEAK]), false},

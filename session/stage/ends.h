@@ -41,6 +41,7 @@ struct ends {
 	int meter_fds[N_END_METERS];
 	int freeze_fd, frozen_fd; /* the switch that freezes the app jail, and where it says that it stands still; -1 where there is none */
 	int agent_freeze_fd, agent_events_fd, agent_kill_fd; /* the same of the agent's own processes, and what ends them */
+	int apps_kill_fd; /* what ends the apps; -1 where there is none */
 };
 
 /*

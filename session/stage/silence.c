@@ -2,6 +2,8 @@
 /* From refusing to ending, a step for each wait that stays without an answer. */
 #include "session/stage/silence.h"
 
+#include <unistd.h>
+
 #include "session/base/log.h"
 #include "session/base/util.h"
 #include "session/stage/stage.h"
@@ -14,7 +16,8 @@ static void end_agent(struct stage *stage)
 static void end_apps(struct stage *stage)
 {
 	lease_jail_end(stage);
-	apps_end_all(stage->apps);
+	if (stage->ends.apps_kill_fd < 0 || write(stage->ends.apps_kill_fd, "1", 1) != 1)
+		apps_end_all(stage->apps);
 }
 
 static void end_session(struct stage *stage)

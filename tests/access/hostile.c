@@ -13,6 +13,12 @@
 #define PIXMAPS 64
 #define CONNECTIONS 1000
 
+static _Noreturn void stay(void)
+{
+	for (;;)
+		(void)pause();
+}
+
 static void grab(xcb_connection_t *x)
 {
 	const xcb_screen_t *screen = xcb_setup_roots_iterator(xcb_get_setup(x)).data;
@@ -24,6 +30,11 @@ static void grab(xcb_connection_t *x)
 	while (access("/tmp/grab", F_OK) < 0)
 		(void)usleep(10000);
 	xcb_grab_server(x);
+	/* A process that is out of reach of a signal to the group holds the connection, too. */
+	if (fork() == 0) {
+		(void)setsid();
+		stay();
+	}
 	free(xcb_get_input_focus_reply(x, xcb_get_input_focus(x), NULL));
 	printf("grabbed\n");
 }
@@ -65,6 +76,5 @@ int main(int argc, char **argv)
 		take_connections();
 	else
 		fill(x);
-	for (;;)
-		(void)pause();
+	stay();
 }

@@ -90,6 +90,8 @@ def test_a_session(installed, tmp_path):
         assert new.returncode == 0, new.stderr
         ran = subprocess.run([*words, "exec", new.stdout.split()[0], "--", "echo", "here"], capture_output=True, text=True, timeout=60)
         assert ran.stdout == "here\n", ran.stderr
+        tried = subprocess.run([*words, "selftest"], capture_output=True, text=True, timeout=120)
+        assert tried.returncode == 0, tried.stdout + tried.stderr
     finally:
         server.stop()
 

@@ -64,7 +64,7 @@ static void stage_process(int listen_fd, int warden_fd, struct ends *ends)
 static void start_stage(struct rig *rig, int init_fd, off_t journal_bytes, off_t pictures_bytes)
 {
 	struct ends ends = {.session = "sabcdefghijklmno", .maximum = {RIG_WIDTH, RIG_HEIGHT}, .apps_pid = getpid(), .init_fd = init_fd,
-	                    .egress_fd = -1, .freeze_fd = -1, .frozen_fd = -1, .agent_freeze_fd = -1, .agent_kill_fd = -1, .agent_events_fd = -1};
+	                    .egress_fd = -1, .freeze_fd = -1, .frozen_fd = -1, .agent_freeze_fd = -1, .agent_kill_fd = -1, .agent_events_fd = -1, .apps_kill_fd = -1};
 	int listen_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), warden[2];
 
 	(void)snprintf(rig->folder, sizeof(rig->folder), "/tmp/stage-test-XXXXXX");
