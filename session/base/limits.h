@@ -288,6 +288,8 @@
 #define LIMIT_APPROVAL_WAIT_MS 60000          /* a caller that waits for questions */
 #define LIMIT_RULE_NAME_BYTES 64              /* what a rule is called */
 #define LIMIT_APPROVAL_ID_BYTES 40            /* a question: the session's id and a number */
+#define LIMIT_SETUP_COMMANDS 64               /* of the setup phase */
+#define LIMIT_SETUP_S 900                     /* all of them */
 #define LIMIT_APPS 16                         /* apps that a session starts with */
 #define LIMIT_SESSIONS 64                     /* sessions at once, unless the ceilings say another number */
 #define LIMIT_SESSIONS_MAX 1024               /* the most that these can say */

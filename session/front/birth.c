@@ -45,6 +45,14 @@ static int open_stage(const struct front *front, struct session *session, json_t
 	return ask(session, "open", request_id, text, LIMIT_START_MS, NULL, e);
 }
 
+/* How long the setup phase may take. */
+static int64_t setup_ms(const json_t *spec)
+{
+	const json_t *setup = json_object_get(spec, "setup");
+
+	return json_array_size(json_object_get(setup, "commands")) > 0 ? form_int(setup, "timeout_s", 0) * INT64_C(1000) : 0;
+}
+
 /* All that can fail once the warden was asked. */
 static int bring_up(struct front *front, struct session *session, json_t *spec, json_t *manifest, json_t *rules, const char *request_id,
                     json_t **state, struct err *e)
@@ -56,7 +64,7 @@ static int bring_up(struct front *front, struct session *session, json_t *spec, 
 	if (warden_start(front->warden, session->id, &create, util_now_ms() + LIMIT_START_MS, &session->isolation, e) < 0 ||
 	    stage_greet(session->stage, util_now_ms() + LIMIT_START_MS, &session->hello, e) < 0 ||
 	    open_stage(front, session, spec, manifest, rules, request_id, e) < 0 || warden_seal(front->warden, session->id, e) < 0 ||
-	    ask(session, "start", request_id, NULL, LIMIT_START_MS + LIMIT_LAUNCH_MS, state, e) < 0)
+	    ask(session, "start", request_id, NULL, LIMIT_START_MS + LIMIT_LAUNCH_MS + setup_ms(spec), state, e) < 0)
 		return -1;
 	if (co_cancelled(co_self()))
 		return err_set(e, ERR_CANCELLED, NULL, "the caller left while the session was made");

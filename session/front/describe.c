@@ -104,7 +104,7 @@ static json_t *lease_of(const struct session *session)
 
 json_t *describe_session(const struct session *session, const json_t *state)
 {
-	static const char *const from_stage[] = {"space", "at", "held", "focus", "apps", "lease", "egress"};
+	static const char *const from_stage[] = {"space", "at", "held", "focus", "apps", "lease", "egress", "setup"};
 	json_t *spec = session->spec, *display = json_copy(json_object_get(spec, "display"));
 	json_t *out = json_pack("{s:s, s:s, s:O, s:o, s:o, s:o, s:o}", "id", session->id, "state",
 	                        session_state_name(session->state), "image", json_object_get(spec, "image"), "display", display, "space",

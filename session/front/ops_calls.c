@@ -57,7 +57,7 @@ const struct operation op_cancel = {
 
 static const struct said events_said[] = {
 	{200, "text/event-stream", "start StartLine, ready ReadyLine, call CallLine, intent IntentLine, result ResultLine, observation ObservationLine, "
-		"pictures_stopped PicturesStoppedLine, approval ApprovalLine, paused SwitchLine, resumed SwitchLine, result_check ResultCheckLine, file FileLine, failed EndLine, end EndLine, "
+		"pictures_stopped PicturesStoppedLine, approval ApprovalLine, paused SwitchLine, resumed SwitchLine, result_check ResultCheckLine, file FileLine, setup SetupLine, failed EndLine, end EndLine, "
 		"lease LeaseLine, warning WarningLine, display_silent SilentLine, egress EgressLine, egress_closed EgressClosedLine, egress_rest EgressRestLine, egress_lost EgressLostLine, "
 		"limit LimitLine, usage UsageLine, gap EventGap", "X-Accel-Buffering", "the lines of the journal as they are written",
 	 "id: 7\nevent: intent\ndata: {\"seq\":7,\"time\":\"2026-11-30T12:00:09.123456Z\",\"mono_ms\":90846,\"event\":\"intent\","

@@ -45,7 +45,7 @@ const struct operation op_create = {
 	.request = "{\"image\":\"desktop\",\"apps\":[\"firefox\"],\"display\":{\"width\":1280,\"height\":800},\"labels\":{\"job\":\"7\"},\"ttl_s\":3600}",
 	.said = create_said,
 	.n_said = ARRAY_LEN(create_said),
-	.errors = "unknown_action unknown_key no_image tier_unavailable unsupported quota_exceeded limit_reached session_failed timeout session_gone cancelled",
+	.errors = "unknown_action unknown_key no_image setup_failed tier_unavailable unsupported quota_exceeded limit_reached session_failed timeout session_gone cancelled",
 	.doc = "Closing the connection before the answer ends what was made, unless it came with an Idempotency-Key.",
 };
 
@@ -114,7 +114,7 @@ const struct operation op_resume = {
 
 static const struct said journal_said[] = {
 	{200, "application/x-ndjson", "StartLine|ReadyLine|CallLine|IntentLine|ResultLine|ObservationLine|PictureLine|"
-	 "PicturesStoppedLine|ApprovalLine|SwitchLine|LeaseLine|WarningLine|SilentLine|ResultCheckLine|FileLine|EgressLine|EgressClosedLine|EgressRestLine|EgressLostLine|"
+	 "PicturesStoppedLine|ApprovalLine|SwitchLine|LeaseLine|WarningLine|SilentLine|ResultCheckLine|FileLine|SetupLine|EgressLine|EgressClosedLine|EgressRestLine|EgressLostLine|"
 	 "LimitLine|UsageLine|EndLine", NULL, "the lines so far, a JSON object each",
 	 "{\"seq\":1,\"time\":\"2026-11-30T12:00:00.000000Z\",\"mono_ms\":81723,\"event\":\"start\",\"session\":\"s4v6kq2mzx7hw3pd\","
 	 "\"epoch\":1,\"episode\":1,\"version\":\"0.2.0\",\"image\":\"desktop\",\"image_hash\":\"b2c1\",\"native\":{\"width\":1280,\"height\":800},"

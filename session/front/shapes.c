@@ -162,6 +162,7 @@ static const struct member session_members[] = {
 	{"lease", "Lease", "who has the controls"},
 	{"apps", "SessionApp[]", "that it started with"},
 	{"at?", "At", "while it lives"},
+	{"setup?", "SetupResult[]", "what became of the commands of the setup phase, while it lives"},
 	{"held?", "Held", "while it lives"},
 	{"focus?", "Focus", "while it lives"},
 	{"egress?", "SessionEgress", "its way out, if it has one, while it lives"},

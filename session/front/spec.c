@@ -57,7 +57,9 @@ static const struct field limits_fields[] = {
 const struct form spec_limits_form = {limits_fields, ARRAY_LEN(limits_fields), "disk_mb is at most half of memory_mb"};
 
 static const struct field setup_fields[] = {
-	{"commands", FIELD_ANY, false, 0, 0, NULL, NULL, NULL, "[]", "commands before the agent gets its token"},
+	{"commands", FIELD_ANY, false, 0, 0, NULL, NULL, NULL, "[]", "a list: each is a line for sh, or a list of a program and its arguments; they run before apps are started and tokens given out"},
+	{"secrets", FIELD_MAP, false, 0, LIMIT_SECRETS, NULL, NULL, NULL, "{}", "variables of their environment, and the stored secrets that these have: of those that the spec names"},
+	{"timeout_s", FIELD_INT, false, 1, LIMIT_SETUP_S, NULL, NULL, "s", "300", "all of them together"},
 	{"egress", FIELD_OBJECT, false, 0, 0, NULL, &egress_form, NULL, "{}", "what these may reach"},
 };
 static const struct form setup_form = {setup_fields, ARRAY_LEN(setup_fields), NULL};
@@ -147,8 +149,6 @@ static const struct offer offers[] = {
 	{NULL, "filesystem", {"\"workspace\""}, ERR_UNSUPPORTED, "this version offers workspace"},
 	{"display", "layout", {"\"us\""}, ERR_UNSUPPORTED, "this version offers the layout us; any text can be typed with it"},
 	{"display", "gl", {"false"}, ERR_UNSUPPORTED, "this version's X server has no GLX"},
-	{"setup", "commands", {"[]"}, ERR_UNSUPPORTED, "this version has no setup phase"},
-	{"setup", "egress", {"{\"allow\":[],\"mode\":\"none\"}"}, ERR_UNSUPPORTED, "this version has no setup phase"},
 };
 
 static const json_t *member(const json_t *spec, const struct offer *offer)
@@ -290,6 +290,60 @@ static void check_secrets(const json_t *secrets, struct faults *faults)
 	}
 }
 
+static void bad_setup(struct faults *faults, const char *path, const char *rule)
+{
+	(void)err_set(faults_next(faults), ERR_BAD_FIELD, path, "%s", rule);
+}
+
+static void check_command(const json_t *command, size_t index, struct faults *faults)
+{
+	auto_free char *path = util_printf("/setup/commands/%zu", index);
+	const json_t *word;
+	size_t i, n = 0;
+
+	json_array_foreach(command, i, word)
+		n += json_is_string(word) && strlen(json_string_value(word)) == json_string_length(word);
+	if (json_is_array(command) && (n == 0 || n != i || json_string_length(json_array_get(command, 0)) == 0))
+		bad_setup(faults, path, "a list must have a program and its arguments, as strings without NUL");
+	else if (!json_is_array(command) && (json_string_length(command) == 0 || strlen(json_string_value(command)) != json_string_length(command)))
+		bad_setup(faults, path, "a command must be a line for sh, or a list of a program and its arguments");
+}
+
+static bool names_secret(const json_t *secrets, const char *name)
+{
+	const json_t *one;
+	size_t i;
+
+	json_array_foreach(secrets, i, one)
+		if (strcmp(json_string_value(one), name) == 0)
+			return true;
+	return false;
+}
+
+static void check_setup(const json_t *spec, struct faults *faults)
+{
+	const json_t *setup = json_object_get(spec, "setup"), *commands = json_object_get(setup, "commands"), *command;
+	const char *name;
+	json_t *value;
+	size_t i;
+
+	if (!json_is_array(commands) || json_array_size(commands) > LIMIT_SETUP_COMMANDS)
+		(void)err_set(faults_next(faults), ERR_BAD_FIELD, "/setup/commands", "the commands must be a list of at most %d", LIMIT_SETUP_COMMANDS);
+	json_array_foreach(commands, i, command)
+		if (i < LIMIT_SETUP_COMMANDS)
+			check_command(command, i, faults);
+	json_object_foreach(json_object_get(setup, "secrets"), name, value) {
+		char path[ERR_PATH_MAX] = "/setup/secrets";
+		struct err ignored;
+
+		(void)form_pointer_add(path, name);
+		if (variable_check(name, &ignored) < 0)
+			bad_setup(faults, path, "a variable's name has letters, digits and _, and does not begin with a digit");
+		if (!names_secret(json_object_get(spec, "secrets"), json_string_value(value)))
+			bad_setup(faults, path, "this is the name of no secret in the spec's secrets");
+	}
+}
+
 /* A value that refers to a secret is for the setup phase alone. */
 static int refuse_references(const json_t *asked, struct faults *faults)
 {
@@ -303,7 +357,7 @@ static int refuse_references(const json_t *asked, struct faults *faults)
 		(void)form_pointer_add(path, name);
 		if (json_object_get(value, "secret"))
 			(void)err_set(faults_next(faults), ERR_UNSUPPORTED, path,
-			              "a reference to a secret is for the setup phase, which this version does not have: programs of a session see env");
+			              "a reference to a secret is for the setup phase, as setup.secrets: programs of a session see env");
 	}
 	return faults->n > before ? -1 : 0;
 }
@@ -336,6 +390,7 @@ int spec_complete_all(const json_t *asked, const json_t *usual, json_t **spec, s
 	check_egress(json_object_get(made, "egress"), "/egress", faults);
 	check_egress(json_object_get(json_object_get(made, "setup"), "egress"), "/setup/egress", faults);
 	check_secrets(json_object_get(made, "secrets"), faults);
+	check_setup(made, faults);
 	spec_check_labels(json_object_get(made, "labels"), faults);
 	policy_check_rules(json_object_get(json_object_get(made, "approval"), "rules"), NULL, "/approval/rules", faults);
 	check_offers(made, faults);

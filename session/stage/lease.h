@@ -156,5 +156,6 @@ void lease_jail_thaw(struct stage *stage);
 void lease_jail_end(struct stage *stage);
 void lease_jail_wait(struct stage *stage);
 bool lease_jail_has_switch(const struct stage *stage);
+bool lease_jail_is_empty(const struct stage *stage); /* with a switch: none of them is there */
 
 #endif

@@ -50,6 +50,15 @@ void lease_jail_end(struct stage *stage)
 		apps_end_agents(stage->apps);
 }
 
+bool lease_jail_is_empty(const struct stage *stage)
+{
+	char text[EVENTS_BYTES + 1];
+	ssize_t n = pread(stage->ends.agent_events_fd, text, EVENTS_BYTES, 0);
+
+	text[MAX(n, 0)] = '\0';
+	return strstr(text, "populated 0") != NULL;
+}
+
 /* Those that were ended stand still as well. */
 static bool is_frozen(const struct stage *stage)
 {

@@ -343,6 +343,27 @@ static const struct member egress_rest_line[] = {
 	{"down", "count", "bytes of the latter that came"},
 };
 static const struct member egress_lost_line[] = {LINE, {"event", "=egress_lost", "the process of the way out has ended, and what went through it; another one comes"}};
+static const struct member setup_line[] = {
+	LINE,
+	{"event", "=setup", "a command of the setup phase"},
+	{"index", "count", "of it, in the spec"},
+	{"state", "=begun done", "begun: before it runs"},
+	{"stdout?", "string", "the end of what it said"},
+	{"stderr?", "string", "the same, as errors"},
+	{"exit_code?", "count|null", "its status"},
+	{"signal?", "count|null", "that ended it"},
+	{"timed_out?", "boolean", "it was stopped at the time limit"},
+	{"elapsed_ms?", "count", "how long it took"},
+};
+static const struct member setup_result[] = {
+	{"index", "count", "of the command, in the spec"},
+	{"stdout", "string", "the end of what it said"},
+	{"stderr", "string", "the same, as errors"},
+	{"exit_code?", "count|null", "its status"},
+	{"signal?", "count|null", "that ended it"},
+	{"timed_out?", "boolean", "it was stopped at the time limit"},
+	{"elapsed_ms", "count", "how long it took"},
+};
 static const struct member file_line[] = {
 	LINE,
 	{"event", "=file", "a file or folder was read, written or deleted over the API"},
@@ -448,6 +469,8 @@ const struct shape shapes_stage[] = {
 	{"LimitLine", "A line of a journal.", MEMBERS(limit_line)},
 	{"UsageLine", "A line of a journal.", MEMBERS(usage_line)},
 	{"EndLine", "A line of a journal.", MEMBERS(end_line)},
+	{"SetupLine", "A line of a journal.", MEMBERS(setup_line)},
+	{"SetupResult", "What became of a command of the setup phase.", MEMBERS(setup_result)},
 	{"FileLine", "A line of a journal.", MEMBERS(file_line)},
 	{"Folder", "What is in a folder.", MEMBERS(folder_members)},
 	{"FolderEntry", "One entry of it.", MEMBERS(folder_entry)},

@@ -12,6 +12,7 @@
 #include "session/stage/act.h"
 #include "session/stage/rows.h"
 #include "session/stage/secret_typing.h"
+#include "session/stage/setup.h"
 #include "session/stage/silence.h"
 
 #define CONNECT_EVERY_MS 5
@@ -104,6 +105,7 @@ void stage_destroy(struct stage *stage)
 	json_decref(stage->spec);
 	json_decref(stage->image);
 	json_decref(stage->apps_started);
+	json_decref(stage->setup);
 	free(stage);
 }
 
@@ -394,7 +396,7 @@ int stage_start(struct stage *stage, struct err *e)
 
 	if (!stage->is_open || stage->state != STAGE_IS_STARTING)
 		return err_set(e, ERR_CONFLICT, NULL, "the session cannot be started now");
-	if (start_apps(stage, e) < 0) {
+	if (setup_run(stage, e) < 0 || start_apps(stage, e) < 0) {
 		stage_fail(stage, e->msg);
 		return -1;
 	}
@@ -486,6 +488,8 @@ json_t *stage_describe(struct stage *stage)
 		json_object_set_new(state, "egress", egress_describe(stage));
 	if (stage->meters.begun_ms)
 		json_object_set_new(state, "limits", meters_json(stage));
+	if (stage->setup)
+		json_object_set(state, "setup", stage->setup);
 	if (stage->reason[0])
 		json_object_set_new(state, "reason", json_string(stage->reason));
 	return state;

@@ -67,6 +67,7 @@ struct stage {
 	bool space_follows;      /* the spec names none: it goes with the display's size */
 	struct recording recording; /* its pictures */
 	long epoch, episode;
+	json_t *setup;           /* what became of the commands of the setup phase, or NULL */
 	json_t *apps_started;    /* what `launch` answered for each app of the spec */
 	struct xconn x;
 	bool display_is_silent;   /* new work is refused (silence.h) */

@@ -23,7 +23,7 @@ static const char whole[] =
 	"\"isolation\":\"jail\",\"filesystem\":\"workspace\",\"egress\":{\"mode\":\"none\",\"allow\":[]},"
 	"\"limits\":{\"cpu\":2.0,\"memory_mb\":3072,\"pids\":2048,\"disk_mb\":1024,\"inodes\":65536,\"open_files\":8192,\"x_mb\":800,\"exec_ms\":120000},"
 	"\"approval\":{\"mode\":\"sensitive\",\"rules\":[],\"timeout_s\":600},\"secrets\":[],"
-	"\"setup\":{\"commands\":[],\"egress\":{\"mode\":\"none\",\"allow\":[]}},"
+	"\"setup\":{\"commands\":[],\"secrets\":{},\"timeout_s\":300,\"egress\":{\"mode\":\"none\",\"allow\":[]}},"
 	"\"results\":{\"private_keys\":\"mask\",\"cloud_keys\":\"mask\",\"cards\":\"alert\"},"
 	"\"record\":{\"pictures\":true,\"text\":\"plain\",\"nodes\":true}}";
 
@@ -213,8 +213,6 @@ static void test_what_is_not_given_is_refused(void **state)
 		{"{\"display\":{\"gl\":true}}", "/display/gl"},
 		{"{\"filesystem\":\"readonly\"}", "/filesystem"},
 		{"{\"env\":{\"PASSWORD\":{\"secret\":\"login\"}}}", "/env/PASSWORD"},
-		{"{\"setup\":{\"commands\":[[\"true\"]]}}", "/setup/commands"},
-		{"{\"setup\":{\"egress\":{\"mode\":\"open\"}}}", "/setup/egress"},
 	};
 
 	(void)state;
@@ -222,6 +220,14 @@ static void test_what_is_not_given_is_refused(void **state)
 		refuse(rows[i].text, ERR_UNSUPPORTED, rows[i].path);
 	refuse("{\"isolation\":\"vm\"}", ERR_TIER_UNAVAILABLE, "/isolation");
 	refuse("{\"isolation\":\"external\"}", ERR_TIER_UNAVAILABLE, "/isolation");
+	refuse("{\"setup\":{\"commands\":\"true\"}}", ERR_BAD_FIELD, "/setup/commands");
+	refuse("{\"setup\":{\"commands\":[[]]}}", ERR_BAD_FIELD, "/setup/commands/0");
+	refuse("{\"setup\":{\"commands\":[\"true\",[\"a\",1]]}}", ERR_BAD_FIELD, "/setup/commands/1");
+	refuse("{\"setup\":{\"commands\":[\"\"]}}", ERR_BAD_FIELD, "/setup/commands/0");
+	refuse("{\"setup\":{\"commands\":[{}]}}", ERR_BAD_FIELD, "/setup/commands/0");
+	refuse("{\"setup\":{\"secrets\":{\"A\":\"none\"}}}", ERR_BAD_FIELD, "/setup/secrets/A");
+	refuse("{\"secrets\":[\"s\"],\"setup\":{\"secrets\":{\"1\":\"s\"}}}", ERR_BAD_FIELD, "/setup/secrets/1");
+	json_decref(complete("{\"secrets\":[\"s\"],\"setup\":{\"commands\":[\"true\",[\"true\",\"x\"]],\"secrets\":{\"A\":\"s\"},\"egress\":{\"mode\":\"open\"}}}"));
 	/* The order of members is the caller's. */
 	json_decref(complete("{\"setup\":{\"egress\":{\"allow\":[],\"mode\":\"none\"}}}"));
 	json_decref(complete("{\"approval\":{\"mode\":\"never\"}}"));
