@@ -116,7 +116,9 @@ static int check_way(const json_t *rules, size_t at, const json_t *spec, struct 
 	(void)snprintf(path, sizeof(path), "/secrets/%zu", at);
 	if (injection_read_origin(origin, &injection))
 		return err_set(e, ERR_INTERNAL, NULL, "the rule of the secret %s is not understood", name);
-	if (!lets_through(json_object_get(spec, "egress"), &injection))
+	/* Also what is for the setup phase alone may need it. */
+	if (!lets_through(json_object_get(spec, "egress"), &injection) &&
+	    !lets_through(json_object_get(json_object_get(spec, "setup"), "egress"), &injection))
 		return err_set(e, ERR_BAD_FIELD, path, "%s is put into requests to %s, which egress does not let through: its mode must be open, or its list must have this host",
 		               name, origin);
 	if (is_taken(rules, at))
