@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "sandbox/egress/inject.h"
+#include "sandbox/egress/link.h"
 #include "session/base/co.h"
 #include "session/base/util.h"
 
@@ -313,7 +314,7 @@ static void tell_of_secret(const struct run *run)
 
 	if (!run->gate || !gate_found(run->gate))
 		return;
-	(void)snprintf(reason, sizeof(reason), "the response held the secret %s", gate_found(run->gate));
+	(void)snprintf(reason, sizeof(reason), EGRESS_RETURNED "%s", gate_found(run->gate));
 	passage_refuse(run->exchange->passage, reason);
 }
 

@@ -34,4 +34,7 @@ enum egress_link_flag {
 
 #define EGRESS_ASK_MS 60000
 
+/* What the reason of a DECISION begins with that cut an answer; the secret's name follows. */
+#define EGRESS_RETURNED "the response held the secret "
+
 #endif

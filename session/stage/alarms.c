@@ -5,7 +5,8 @@
 #include "session/stage/stage.h"
 
 static const char *const names[N_ALARMS] = {
-	[ALARM_MASKED] = "masked", [ALARM_WITHHELD] = "withheld", [ALARM_NOTED] = "noted", [ALARM_SIGSYS] = "sigsys"};
+	[ALARM_MASKED] = "masked", [ALARM_WITHHELD] = "withheld", [ALARM_NOTED] = "noted", [ALARM_SIGSYS] = "sigsys",
+	[ALARM_RETURNED] = "returned"};
 
 void alarms_add(struct stage *stage, enum alarm which, uint64_t n)
 {

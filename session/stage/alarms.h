@@ -16,6 +16,7 @@ enum alarm {
 	ALARM_WITHHELD, /* so often that the text was kept back */
 	ALARM_NOTED,    /* found and told all the same */
 	ALARM_SIGSYS,   /* a command was killed for a system call of another kind of machine, or by a filter of its own */
+	ALARM_RETURNED, /* an answer held a secret that was put into its request, and was cut */
 	N_ALARMS
 };
 

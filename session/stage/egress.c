@@ -132,6 +132,8 @@ static void take_decision(struct stage *stage, const json_t *said)
 {
 	note(stage, "egress", said);
 	note_cap(stage, form_string(said, "reason", ""));
+	if (strncmp(form_string(said, "reason", ""), EGRESS_RETURNED, strlen(EGRESS_RETURNED)) == 0)
+		alarms_add(stage, ALARM_RETURNED, 1);
 }
 
 static void take_closed(struct stage *stage, const json_t *said)

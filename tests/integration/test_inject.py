@@ -202,6 +202,7 @@ def test_an_answer_with_the_value_is_cut(world, session, path):
     # Not even a part of it that would be of use.
     assert VALUE[:6] not in answer and " after" not in answer
     assert world.secure.values("Authorization") == [f"Bearer {VALUE}"]
+    until(lambda: re.search(r'^glovebox_security_events_total\{event="returned"\} [1-9]', world.server.api.request("GET", "/metrics").body.decode(), re.M))
     until(lambda: any("api-key" in line.get("reason", "") and line["verdict"] == "deny" for line in decisions(world, session)))
 
 
