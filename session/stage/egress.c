@@ -217,11 +217,22 @@ void egress_tell(struct stage *stage, uint16_t kind, json_t *taken)
 	}
 }
 
+/* What the processes before have used is not to be had again. No bytes at all would be no cap. */
+static void lower_cap(const struct egress *egress, json_t *policy)
+{
+	json_t *caps = json_object_get(policy, "caps");
+	json_int_t bytes = number(caps, "bytes"), left = bytes - egress->before.up - egress->before.down;
+
+	if (bytes > 0)
+		json_object_set_new(caps, "bytes", json_integer(left > 0 ? left : 1));
+}
+
 /* A new process is told what its predecessor was, which needs no cutting. */
 static void tell_policy(struct stage *stage, bool cut)
 {
-	json_t *policy = json_copy(stage->egress.policy);
+	json_t *policy = json_deep_copy(stage->egress.policy);
 
+	lower_cap(&stage->egress, policy);
 	if (cut)
 		json_object_set_new(policy, "cut", json_true());
 	stage->egress.ready = false;

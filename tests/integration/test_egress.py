@@ -257,10 +257,19 @@ def test_a_flood_does_not_fill_the_journal(outside, session, site):
 
 def test_caps(outside, site, folder):
     (folder / "site" / "large").write_bytes(os.urandom(5_000_000))
+    (folder / "site" / "large.txt").write_text("outside " * 10_000)
     session = outside.api.new(image="toolkits", egress={"mode": "allowlist", "allow": [f"ok.test:{site.port}"], "caps": {"bytes": 100_000}})
     assert session.exec("curl", "-sS", "-m", "20", "-o", "large", site.url("/large"))["exit_code"] != 0
     assert int(session.run("stat", "-c", "%s", "large")) <= 100_000
     assert session.exec(*CURL, site.url())["stdout"][-3:] in ("403", "503")
+    assert told(outside, session, "limit", limit="egress_bytes")
+    # What is used up stays so for the next process.
+    until(lambda: session.api.call("GET", session.path)["egress"]["bytes_down"] > 90_000)
+    os.kill(egress_pid(session), signal.SIGKILL)
+    until(lambda: told(outside, session, "egress_lost"))
+    until(lambda: session.api.call("GET", session.path)["egress"]["up"])
+    for _ in range(3):
+        assert len(session.exec("curl", "-sS", "-m", "20", site.url("/large.txt"))["stdout"]) < 15_000
     session.end()
 
 
