@@ -65,8 +65,8 @@ static void add_row(struct selftest *test, const char *name, const char *layer, 
 static char *make_session(struct cli *cli)
 {
 	const char *image = args_get(&cli->args, "image");
-	json_auto_t *body = json_pack("{s:s,s:{s:s},s:{s:i,s:i,s:i}}", "image", image ? image : "minimal", "labels", "made_by", "selftest", "limits",
-	                              "pids", 128, "memory_mb", 256, "disk_mb", 16);
+	json_auto_t *body = json_pack("{s:s,s:{s:s},s:{s:i,s:i,s:i,s:i}}", "image", image ? image : "minimal", "labels", "made_by", "selftest", "limits",
+	                              "pids", 128, "memory_mb", 256, "disk_mb", 16, "inodes", 2000);
 	auto_reply reply = {0};
 
 	if (cli_call(cli, "POST", "/v1/sessions", body, &reply) != CLI_DONE)
@@ -83,6 +83,12 @@ static void end_session(struct cli *cli, char *id)
 	if (id && cli_session_path(id, "", &path, &e) == 0)
 		(void)cli_call(cli, "DELETE", path, NULL, &reply);
 	free(id);
+}
+
+/* Without the newline at its end; the caller's. */
+static char *line_of(const char *text)
+{
+	return *text ? util_printf("%.*s", (int)strcspn(text, "\n"), text) : util_strdup("nothing");
 }
 
 /* What a command printed, the caller's; NULL if it could not be run. */
@@ -135,12 +141,13 @@ static char *run_shell(struct selftest *test, const char *id, const char *comman
 static int run_check(struct selftest *test, const char *id, const struct check *check)
 {
 	auto_free char *said = run_shell(test, id, check->command);
-	bool ok = said && strcmp(said, check->expect) == 0;
+	auto_free char *expected = line_of(check->expect);
+	auto_free char *got = said ? line_of(said) : NULL;
 
 	if (!said)
 		return -1;
 	if (*check->name)
-		add_row(test, check->name, check->layer, *check->expect ? check->expect : "nothing", *said ? said : "nothing", ok);
+		add_row(test, check->name, check->layer, expected, got, strcmp(said, check->expect) == 0);
 	return 0;
 }
 
