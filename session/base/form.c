@@ -148,8 +148,12 @@ static void check_string(struct checker *c, const json_t *value, double min, dou
 		refuse(c, value, "it must be a string");
 	else if (strlen(json_string_value(value)) != len)
 		refuse(c, value, "a string must not contain a NUL character");
-	else if ((double)len < min || (double)len > max)
+	else if ((double)len >= min && (double)len <= max)
+		return;
+	else if (max > min)
 		refuse(c, value, "it must have %.0f to %.0f bytes and has %zu", min, max, len);
+	else
+		refuse(c, value, "it must have %.0f bytes and has %zu", min, len);
 }
 
 static void check_choice(struct checker *c, const json_t *value, const char *choices)

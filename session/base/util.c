@@ -126,6 +126,17 @@ char *util_wall_time(char *out, size_t size)
 	return out;
 }
 
+char *util_wall_second(char out[UTIL_SECOND_SIZE], int64_t from_now_ms)
+{
+	time_t at = time(NULL) + (time_t)(from_now_ms / 1000);
+	struct tm utc;
+
+	out[0] = '\0';
+	if (gmtime_r(&at, &utc))
+		(void)strftime(out, UTIL_SECOND_SIZE, "%Y-%m-%dT%H:%M:%SZ", &utc);
+	return out;
+}
+
 int util_write_all(int fd, const void *data, size_t len)
 {
 	const char *at = data;

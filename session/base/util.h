@@ -60,6 +60,10 @@ int64_t util_now_us(void);
 /* Wall time as RFC 3339 with milliseconds in UTC ("2026-11-29T12:00:00.000Z"); out holds at least 25 bytes. Returns out. */
 char *util_wall_time(char *out, size_t size);
 
+/* The same so many milliseconds from now (or before it, if negative), to the second: "2026-11-29T12:00:00Z". Returns out. */
+#define UTIL_SECOND_SIZE 32
+char *util_wall_second(char out[UTIL_SECOND_SIZE], int64_t from_now_ms);
+
 /* Writes all `len` bytes to a blocking descriptor, through EINTR and short writes. 0, or -1 with errno. */
 int util_write_all(int fd, const void *data, size_t len);
 

@@ -3,7 +3,6 @@
 #include "session/stage/approval.h"
 
 #include <string.h>
-#include <time.h>
 
 #include "session/base/log.h"
 #include "session/base/util.h"
@@ -49,13 +48,9 @@ static json_t *show_action(const json_t *asked, bool password)
 
 static json_t *time_in(int64_t ms)
 {
-	time_t at = time(NULL) + (time_t)(ms / 1000);
-	char text[32];
-	struct tm tm;
+	char text[UTIL_SECOND_SIZE];
 
-	(void)gmtime_r(&at, &tm);
-	(void)strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm);
-	return json_string(text);
+	return json_string(util_wall_second(text, ms));
 }
 
 static json_t *rect_json(struct rect rect)
@@ -327,6 +322,11 @@ bool approval_holds(struct stage *stage, const struct approval *approval, const 
 		return true;
 	near = (struct rect){near.x - GUARD_NEAR_PX, near.y - GUARD_NEAR_PX, near.width + 2 * GUARD_NEAR_PX, near.height + 2 * GUARD_NEAR_PX};
 	return display_update(stage->display, NULL) == 0 && !display_changed(stage->display, near, approval->frame);
+}
+
+char *approval_grant(const char *rule, const char *key)
+{
+	return util_printf("%s\n%s", rule, key);
 }
 
 void approval_free(struct approval *approval)

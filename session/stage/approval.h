@@ -54,6 +54,9 @@ struct approval *approval_find(const struct stage *stage, const char *id);
 /* Is what is at the target and what has the focus as it was? */
 bool approval_holds(struct stage *stage, const struct approval *approval, const struct judged *now);
 
+/* The name in approvals.grants of an answer for the session; malloced. */
+char *approval_grant(const char *rule, const char *key);
+
 void approval_free(struct approval *approval);
 
 /* approval_crop.c */

@@ -138,16 +138,11 @@ static int park(struct stage *stage, const struct approvals_ask *ask, struct app
 	return stage_check_ready(stage, e);
 }
 
-static char *grant_of(const char *rule, const char *key)
-{
-	return util_printf("%s\n%s", rule, key);
-}
-
 /* An answer for the session holds for this. */
 static bool is_granted(const struct stage *stage, const struct batch_step *step, const struct judged *judged)
 {
 	const char *why;
-	auto_free char *key = judge_key(step, judged, &why), *grant = key ? grant_of(policy_rule_name(judged->answer.rule), key) : NULL;
+	auto_free char *key = judge_key(step, judged, &why), *grant = key ? approval_grant(policy_rule_name(judged->answer.rule), key) : NULL;
 
 	return grant && json_object_get(stage->approvals.grants, grant);
 }

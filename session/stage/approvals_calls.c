@@ -132,7 +132,7 @@ static int grant(struct stage *stage, const struct approval *approval, struct er
 		               form_string(approval->card, "not_session_why", "it has nothing that could be known again"));
 	if (json_object_size(grants) >= LIMIT_GRANTS)
 		return err_set(e, ERR_LIMIT, "/answer", "%d answers hold for this session already", LIMIT_GRANTS);
-	name = util_printf("%s\n%s", approval->rule, approval->key);
+	name = approval_grant(approval->rule, approval->key);
 	json_object_set_new(grants, name, json_true());
 	return 0;
 }

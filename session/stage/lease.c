@@ -4,21 +4,10 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "session/base/util.h"
 #include "session/stage/lease_inner.h"
 #include "session/stage/stage.h"
-
-void lease_time(char out[32], int64_t from_now_ms)
-{
-	time_t at = time(NULL) + (time_t)(from_now_ms / 1000);
-	struct tm utc;
-
-	out[0] = '\0';
-	if (gmtime_r(&at, &utc))
-		(void)strftime(out, 32, "%Y-%m-%dT%H:%M:%SZ", &utc);
-}
 
 const char *lease_kind_name(enum lease_kind kind)
 {
@@ -165,7 +154,7 @@ json_t *lease_json(const struct stage *stage, const struct call *call)
 
 	/* A person's own moves with each key: when somebody types is no agent's business. */
 	if (lease->over_ms > 0 && (is_person || lease->holder != LEASE_HUMAN))
-		lease_time(at, lease->over_ms - util_now_ms());
+		(void)util_wall_second(at, lease->over_ms - util_now_ms());
 	json_object_set_new(out, "expires_at", text_or_null(at));
 	if (*lease->asked_by)
 		json_object_set_new(out, "requested_by", json_string(lease->asked_by));

@@ -5,9 +5,6 @@
 
 #include "session/stage/lease.h"
 
-/* Wall clock so long from now, or before it, to the second. */
-void lease_time(char out[32], int64_t from_now_ms);
-
 /* "login", … */
 const char *lease_kind_name(enum lease_kind kind);
 

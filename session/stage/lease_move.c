@@ -92,7 +92,7 @@ static void warn(struct stage *stage, const char *reason, int64_t in_ms)
 {
 	char at[32];
 
-	lease_time(at, in_ms);
+	(void)util_wall_second(at, in_ms);
 	note(stage, "warning", json_pack("{s:s,s:s,s:I}", "reason", reason, "ends_at", at, "epoch", (json_int_t)stage->epoch));
 }
 
@@ -242,7 +242,7 @@ static void apply(struct stage *stage, const struct lease_row *row, const struct
 	if (row->effects & LEASE_EPOCH) {
 		approvals_withdraw(stage, "the controls have changed hands");
 		stage->epoch++;
-		lease_time(lease->since, 0);
+		(void)util_wall_second(lease->since, 0);
 		lease->has_hands = false;
 	}
 	if (row->effects & LEASE_HOLD)
@@ -376,7 +376,7 @@ void lease_begin(struct stage *stage, const json_t *on_lost)
 	lease->lost_ms = LIMIT_VIEWER_LOST_MS;
 	lease->warn_ms = LIMIT_WARN_MS;
 	lease->return_after_s = form_int(on_lost, "return_after_s", 0);
-	lease_time(stage->lease.since, 0);
+	(void)util_wall_second(stage->lease.since, 0);
 }
 
 void lease_begin_held(struct stage *stage)
@@ -386,7 +386,7 @@ void lease_begin_held(struct stage *stage)
 	lease->frame = lease_frame(stage);
 	lease->holder = LEASE_NOBODY;
 	lease->kind = LEASE_OTHER;
-	lease_time(lease->since, 0);
+	(void)util_wall_second(lease->since, 0);
 	enter(stage);
 	lease_jail_freeze(stage);
 	note_change(stage, "start", NULL);
