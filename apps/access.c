@@ -38,7 +38,7 @@ static char **environment_of(const struct apps *apps)
 
 static void set_focus(struct access *access, const struct access_told *told)
 {
-	struct access_focus focus = {.known = told->known};
+	struct access_focus focus = {.known = told->known, .late = access->worked && !told->known && told->late};
 
 	if (told->known) {
 		const struct access_item *item = &told->node;
@@ -58,7 +58,7 @@ static void set_focus(struct access *access, const struct access_told *told)
 	co_signal(&access->changed);
 }
 
-static void forget_focus(struct access *access)
+void access_forget_focus(struct access *access)
 {
 	const struct access_told nothing = {.known = false};
 
@@ -83,30 +83,6 @@ void access_fill_node(struct access_node *out, const struct access_item *item, u
 	(void)strcpy(out->name, item->name);
 }
 
-static void unlink_question(struct access_question *question)
-{
-	struct access_question **place = &question->access->questions;
-
-	while (*place && *place != question)
-		place = &(*place)->next;
-	if (*place) {
-		*place = question->next;
-		question->access->n_questions--;
-	}
-}
-
-static void finish_question(struct access_question *question)
-{
-	question->answered = true;
-	co_signal(&question->changed);
-}
-
-static void fail_question(struct access_question *question, enum err_code code, const char *why)
-{
-	(void)err_set(&question->failed, code, NULL, "%s", why);
-	finish_question(question);
-}
-
 static struct access_question *find_question(struct access *access, uint32_t number)
 {
 	for (struct access_question *question = access->questions; question; question = question->next)
@@ -129,9 +105,9 @@ static void lose(struct access *access)
 	access->len = access->n_unsent = 0;
 	for (struct access_question *question = access->questions; question; question = question->next)
 		if (!question->answered && !question->aim)
-			fail_question(question, ERR_TIMEOUT, "the accessibility helper has ended; it is started again");
+			access_fail(question, ERR_TIMEOUT, "the accessibility helper has ended; it is started again");
 	(void)snprintf(access->reason, sizeof(access->reason), "the accessibility helper is not running");
-	forget_focus(access);
+	access_forget_focus(access);
 	co_signal(&access->news);
 }
 
@@ -154,6 +130,7 @@ static void on_state(struct access *access, const struct access_record *record)
 	if (access->reason[0])
 		log_info("no accessibility: %s", access->reason);
 	access->heard = true;
+	access->worked |= !access->reason[0];
 	if (strncmp(record->address, "unix:path=/", 11) == 0 && !text_has_control(record->address, strlen(record->address)) &&
 	    strcmp(record->address, access->address) != 0) {
 		(void)strcpy(access->address, record->address);
@@ -170,7 +147,7 @@ static void on_focus(struct access *access, const struct access_record *record)
 
 	if (question) {
 		question->told = record->focus;
-		finish_question(question);
+		access_end(question);
 	}
 	access->last_id = MAX(access->last_id, record->focus.node.id);
 	if (!access->moved && record->focus.window == access->aimed_window && record->focus.pid == access->aimed_pid)
@@ -198,10 +175,10 @@ static bool on_record(struct access *access, const struct access_record *record)
 		return add_item(question, &record->item);
 	else if (record->op == ACCESS_FAILED) {
 		question->unset = record->fault == ACCESS_UNSET;
-		fail_question(question, FAULTS[record->fault], record->text);
+		access_fail(question, FAULTS[record->fault], record->text);
 	} else {
 		question->done = record->done;
-		finish_question(question);
+		access_end(question);
 	}
 	return true;
 }
@@ -260,7 +237,7 @@ static void on_in(void *arg, uint32_t events)
 	}
 }
 
-static bool send_record(struct access *access, const struct access_record *record)
+bool access_send_record(struct access *access, const struct access_record *record)
 {
 	if (!access->process || access->n_unsent + LIMIT_ACCESS_RECORD_BYTES > UNSENT_BYTES)
 		return false;
@@ -293,7 +270,7 @@ static int start_helper(struct access *access, struct err *e)
 	access->out = loop_add(access->apps->x->loop, process->out, EPOLLIN, on_out, access);
 	access->moved = true;
 	access->first_id = first.id;
-	(void)send_record(access, &first);
+	(void)access_send_record(access, &first);
 	return 0;
 }
 
@@ -353,7 +330,7 @@ void access_moved(struct access *access)
 	if (!access->keeper)
 		return;
 	access->moved = true;
-	forget_focus(access);
+	access_forget_focus(access);
 	co_signal(&access->news);
 }
 
@@ -418,169 +395,4 @@ const struct access_focus *access_focus(const struct access *access)
 struct co_event *access_changed(struct access *access)
 {
 	return &access->changed;
-}
-
-struct access_question *access_question(struct access *access, size_t max_items, int64_t deadline_ms)
-{
-	struct access_question *question = util_zalloc(sizeof(*question));
-
-	*question = (struct access_question){.next = access->questions, .access = access, .max_items = max_items, .deadline_ms = deadline_ms};
-	access->questions = question;
-	if (++access->n_questions > LIMIT_ACCESS_ASKS)
-		fail_question(question, ERR_BUSY, "too many questions about nodes at once");
-	else if (!access->apps)
-		fail_question(question, ERR_UNSUPPORTED, access_unavailable(access));
-	return question;
-}
-
-void access_send(struct access_question *question, const struct access_record *record)
-{
-	struct access *access = question->access;
-	struct access_record numbered = *record;
-
-	if (question->answered)
-		return;
-	if (++access->last_question == 0)
-		access->last_question = 1;
-	question->number = numbered.question = access->last_question;
-	if (access->reason[0] && record->op != ACCESS_FOCUS)
-		fail_question(question, ERR_UNSUPPORTED, access->reason);
-	else if (!send_record(access, &numbered))
-		fail_question(question, ERR_TIMEOUT, "the accessibility helper does not take questions now");
-}
-
-int access_wait(struct access_question *question, int64_t until_ms, struct err *e)
-{
-	while (!question->answered)
-		if (co_wait_event(&question->changed, until_ms, e) < 0)
-			return -1;
-	if (question->failed.code == ERR_NONE)
-		return 0;
-	if (e)
-		*e = question->failed;
-	return -1;
-}
-
-void access_drop(struct access_question *question)
-{
-	if (!question)
-		return;
-	if (question->aim) {
-		question->dropped = true;
-		co_cancel(question->aim);
-		return;
-	}
-	unlink_question(question);
-	free(question->items);
-	free(question);
-}
-
-int access_focus_now(struct access *access, int64_t deadline_ms, struct access_focus *out, struct err *e)
-{
-	struct access_question *question = access_question(access, 0, deadline_ms);
-	struct access_record record = {.op = ACCESS_FOCUS};
-	struct err why = {.code = ERR_NONE};
-	int rc = 0;
-
-	access->moved = false;
-	if (!question->answered)
-		rc = access_aim(access->apps, XCB_NONE, &record.target, &why);
-	if (rc == 0) {
-		access->aimed_window = record.target.window;
-		access->aimed_pid = record.target.pid;
-		access_send(question, &record);
-		rc = access_wait(question, deadline_ms, &why);
-	}
-	access_drop(question);
-	if (rc < 0)
-		forget_focus(access);
-	*out = access->focus;
-	if (rc < 0 && why.code == ERR_CANCELLED) {
-		if (e)
-			*e = why;
-		return -1;
-	}
-	return 0;
-}
-
-static void aim(void *arg)
-{
-	struct access_question *question = arg;
-	struct access *access = question->access;
-	struct access_record record = {.op = ACCESS_AT, .x = question->x, .y = question->y};
-	struct err e;
-	int rc = access_aim_at(access->apps, question->x, question->y, &record.target, &e);
-
-	question->aim = NULL;
-	access->n_aims--;
-	if (question->dropped) {
-		access_drop(question);
-	} else if (rc < 0) {
-		fail_question(question, e.code, e.msg);
-	} else if (record.target.pid == 0) {
-		fail_question(question, ERR_NOT_FOUND, "there is no window of an app at this point");
-	} else {
-		question->target = record.target;
-		access_send(question, &record);
-	}
-	apps_rest(access->apps);
-}
-
-struct access_question *access_ask_at(struct access *access, int x, int y, int64_t deadline_ms)
-{
-	struct access_question *question = access_question(access, 1, deadline_ms);
-
-	question->x = x;
-	question->y = y;
-	if (question->answered)
-		return question;
-	access->n_aims++;
-	question->aim = co_start(access->apps->x->loop, aim, question);
-	return question;
-}
-
-int access_wait_at(struct access_question *question, int64_t until_ms, struct access_node *out, struct err *e)
-{
-	if (access_wait(question, MIN(until_ms, question->deadline_ms), e) < 0)
-		return -1;
-	if (question->n_items == 0)
-		return err_set(e, ERR_NOT_FOUND, NULL, "there is no accessible node at this point");
-	access_fill_node(out, &question->items[0], question->target.window);
-	return 0;
-}
-
-int access_pid_at(const struct access_question *question)
-{
-	return question->target.pid;
-}
-
-int access_at(struct access *access, int x, int y, int64_t deadline_ms, struct access_node *out, struct err *e)
-{
-	struct access_question *question = access_ask_at(access, x, y, deadline_ms);
-	int rc = access_wait_at(question, deadline_ms, out, e);
-
-	access_drop(question);
-	return rc;
-}
-
-int access_place(struct access *access, uint32_t id, int64_t deadline_ms, struct access_node *out, bool *shows, struct err *e)
-{
-	const struct access_record record = {.op = ACCESS_PLACE, .id = id};
-	struct access_question *question;
-	int rc;
-
-	/* One that was started again does not know whether it is gone. */
-	if (id < access->first_id)
-		return err_set(e, ERR_UNSUPPORTED, NULL, "accessibility was started again since");
-	question = access_question(access, 1, deadline_ms);
-	access_send(question, &record);
-	rc = access_wait(question, deadline_ms, e);
-	if (rc == 0 && question->n_items == 0)
-		rc = err_set(e, ERR_UNSUPPORTED, NULL, "nothing was told of the node");
-	if (rc == 0) {
-		access_fill_node(out, &question->items[0], 0);
-		*shows = question->items[0].states >> STATE_SHOWING & 1;
-	}
-	access_drop(question);
-	return rc;
 }

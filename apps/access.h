@@ -33,6 +33,7 @@ struct access_node {
 /* What gets the keys now. */
 struct access_focus {
 	bool known;                       /* false whenever there is any doubt: all below it is then empty */
+	bool late;                        /* not known, because the app or the helper has not answered: it may be anything */
 	bool has_node;                    /* `node` tells of the field; without: the app has none in focus, or is a terminal without nodes */
 	bool terminal;                    /* what the app runs has a terminal */
 	bool prompt;                      /* and one of its terminals asks for a password: echo off, line by line */
@@ -87,5 +88,11 @@ int access_at(struct access *access, int x, int y, int64_t deadline_ms, struct a
  * known. Must run in a coroutine.
  */
 int access_place(struct access *access, uint32_t id, int64_t deadline_ms, struct access_node *out, bool *shows, struct err *e);
+
+/*
+ * The processes that are on the accessibility bus, by numbers of the app jail as they were when they connected; 0 for one that is not told. Errors: ERR_TIMEOUT,
+ * ERR_UNSUPPORTED, ERR_BUSY, ERR_LIMIT (too many to be told), ERR_CANCELLED. Must run in a coroutine.
+ */
+int access_clients(struct access *access, int64_t deadline_ms, int pids[LIMIT_ACCESS_CLIENTS], size_t *n, struct err *e);
 
 #endif

@@ -44,6 +44,7 @@ struct access {
 	uint32_t aimed_window; /* that it was asked for */
 	int aimed_pid;
 	bool heard;           /* it has said whether there is accessibility */
+	bool worked;          /* there was, at least once */
 	char reason[LIMIT_NODE_NAME_BYTES + 1]; /* why there is none, or "" */
 	char address[ACCESS_ADDRESS_BYTES + 1]; /* of the accessibility bus, or "" */
 	bool unpublished;     /* it has changed, and apps are not told yet */
@@ -69,6 +70,13 @@ void access_finish(struct access *access);
 
 /* A node as the stage sees it. */
 void access_fill_node(struct access_node *out, const struct access_item *item, uint32_t window);
+
+/* The helper is asked (access_ask.c) over the link (access.c). access_send_record: false when it takes no more now. */
+bool access_send_record(struct access *access, const struct access_record *record);
+void access_forget_focus(struct access *access);
+/* The answer is there: well, or as an error. */
+void access_end(struct access_question *question);
+void access_fail(struct access_question *question, enum err_code code, const char *why);
 
 /* Another window is active. */
 void access_moved(struct access *access);

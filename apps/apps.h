@@ -64,6 +64,16 @@ json_t *apps_untrusted(const struct apps *apps);
 /* Kills what the stage has started for the agent, and all apps. */
 void apps_end_all(struct apps *apps);
 
+/*
+ * Ends those of the group agent that are on the accessibility bus, where what apps tell would wait for them while they stand still. Their names are added to
+ * `ended`, each once. Returns when none of them is on it any more. Errors: ERR_TIMEOUT when one still is, or it is not known who is on it; those of
+ * access_clients; ERR_GONE. Must run in a coroutine.
+ */
+int apps_end_listeners(struct apps *apps, int64_t deadline_ms, json_t *ended, struct err *e);
+
+/* Takes what would catch a person's clicks for a program of the agent's off the screen (apps/uncover.c). Errors of xconn_reply. Must run in a coroutine. */
+int apps_uncover(struct apps *apps, struct err *e);
+
 /* Kills those that the stage has started for the agent; for hosts without a switch for all of them. */
 void apps_end_agents(struct apps *apps);
 

@@ -11,6 +11,7 @@
 #include "session/base/limits.h"
 #include "session/base/util.h"
 
+#define GONE_EVERY_MS 5 /* between two looks whether who was ended has left the bus */
 #define COMM_BYTES 64 /* /proc/PID/comm: 15 and a newline */
 
 void apps_hold(struct apps *apps, bool held)
@@ -58,6 +59,67 @@ static void add_name(json_t *names, const char *name)
 			return;
 	if (*name && json_array_size(names) < LIMIT_PROGRAMS)
 		(void)json_array_append_new(names, json_string(name)); /* one that is no UTF-8 has no name */
+}
+
+/* --- on the accessibility bus --- */
+
+/* Its number in the session's namespace; 0: it is gone. */
+static int find_outer(const struct apps *apps, int pid)
+{
+	int fd = openat(apps->proc.fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), found = 0;
+	DIR *folder = fd < 0 ? NULL : fdopendir(fd);
+
+	for (const struct dirent *entry = folder ? readdir(folder) : NULL; entry && found == 0; entry = readdir(folder))
+		if (strspn(entry->d_name, "0123456789") == strlen(entry->d_name) && owner_pid(&apps->proc, atoi(entry->d_name)) == pid)
+			found = atoi(entry->d_name);
+	if (folder)
+		closedir(folder);
+	else
+		util_close_fd(&fd);
+	return found;
+}
+
+/* Is it the agent's? So may be who holds the connection of one that is gone. */
+static bool is_agents(const struct apps *apps, int pid, char name[COMM_BYTES])
+{
+	int outer = pid > 0 ? find_outer(apps, pid) : 0;
+	char number[16];
+
+	name[0] = '\0';
+	if (outer == 0)
+		return true;
+	if (owner_group(&apps->proc, outer) != INIT_GROUP_AGENT)
+		return false;
+	(void)snprintf(number, sizeof(number), "%d", outer);
+	read_name(apps->proc.fd, number, name);
+	return true;
+}
+
+int apps_end_listeners(struct apps *apps, int64_t deadline_ms, json_t *ended, struct err *e)
+{
+	auto_free int *pids = util_alloc(LIMIT_ACCESS_CLIENTS * sizeof(*pids));
+	char name[COMM_BYTES];
+	size_t n, n_left;
+
+	for (;;) {
+		if (access_clients(&apps->access, deadline_ms, pids, &n, e) < 0)
+			return -1;
+		n_left = 0;
+		for (size_t i = 0; i < n; i++) {
+			if (!is_agents(apps, pids[i], name))
+				continue;
+			n_left++;
+			add_name(ended, name);
+			if (pids[i] > 0 && spawner_end(apps->spawner, pids[i], deadline_ms, e) < 0)
+				return -1;
+		}
+		if (n_left == 0)
+			return 0;
+		if (util_now_ms() >= deadline_ms)
+			return err_set(e, ERR_TIMEOUT, NULL, "programs of the agent are still on the accessibility bus");
+		if (co_wait_until(util_now_ms() + GONE_EVERY_MS, e) < 0)
+			return -1;
+	}
 }
 
 json_t *apps_programs(const struct apps *apps)

@@ -489,6 +489,13 @@ int spawner_sort(struct spawner *spawner, bool all, int64_t deadline_ms, struct 
 	return 0;
 }
 
+int spawner_end(struct spawner *spawner, int pid, int64_t deadline_ms, struct err *e)
+{
+	const struct init_end record = {.op = INIT_END, .pid = pid};
+
+	return send_record(spawner, &record, sizeof(record), NULL, 0, deadline_ms, e);
+}
+
 void spawner_signal_group(struct spawner *spawner, enum init_group group, int signo)
 {
 	for (struct process *process = spawner->processes; process; process = process->next)

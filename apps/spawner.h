@@ -80,6 +80,10 @@ void spawner_signal(struct process *process, int signo);
  * ERR_CANCELLED. Must run in a coroutine. */
 int spawner_sort(struct spawner *spawner, bool all, int64_t deadline_ms, struct err *e);
 
+/* Kills the process with this number in the app jail if it is of the group agent, whoever started it. Errors: ERR_GONE, ERR_TIMEOUT, ERR_CANCELLED. In a
+ * coroutine. */
+int spawner_end(struct spawner *spawner, int pid, int64_t deadline_ms, struct err *e);
+
 /* As spawner_signal, to all that run in a group. */
 void spawner_signal_group(struct spawner *spawner, enum init_group group, int signo);
 

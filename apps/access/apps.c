@@ -74,7 +74,7 @@ static struct app *add_app(struct desk *desk, const struct ref *root, bool guess
 	return app;
 }
 
-static struct call *ask_pid(struct desk *desk, const char *name)
+struct call *desk_ask_pid(struct desk *desk, const char *name)
 {
 	DBusMessage *message = bus_message(NULL, DBUS_PATH_DBUS, DBUS_INTERFACE_DBUS, "GetConnectionUnixProcessID");
 
@@ -85,7 +85,7 @@ static struct call *ask_pid(struct desk *desk, const char *name)
 
 static void introduce(struct desk *desk, struct app *app, int64_t deadline_ms)
 {
-	struct call *pid = ask_pid(desk, app->peer.name);
+	struct call *pid = desk_ask_pid(desk, app->peer.name);
 	struct call *title = atspi_get(&desk->a11y, app, &app->root, ATSPI_ACCESSIBLE, "Name");
 	struct call *toolkit = atspi_get(&desk->a11y, app, &app->root, "org.a11y.atspi.Application", "ToolkitName");
 	struct call *version = atspi_get(&desk->a11y, app, &app->root, "org.a11y.atspi.Application", "Version");
@@ -149,7 +149,7 @@ static void find_by_pid(struct desk *desk, int pid, int64_t deadline_ms)
 	size_t n = list_names(desk, deadline_ms, list);
 
 	for (size_t i = 0; i < n; i++)
-		calls[i] = ask_pid(desk, list[i].name);
+		calls[i] = desk_ask_pid(desk, list[i].name);
 	for (size_t i = 0; i < n; i++) {
 		struct app *app;
 		int32_t found;

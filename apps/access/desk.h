@@ -85,6 +85,12 @@ bool desk_may_hide(const struct seen *seen);
 /* walk.c: answers ACCESS_TREE. */
 void walk_run(struct desk *desk, const struct access_record *ask);
 
+/* apps.c: asks the daemon of which process a name is. */
+struct call *desk_ask_pid(struct desk *desk, const char *name);
+
+/* clients.c: answers ACCESS_CLIENTS. */
+void clients_run(struct desk *desk, const struct access_record *ask);
+
 /* find.c: answers ACCESS_AT. */
 void find_run(struct desk *desk, const struct access_record *ask);
 /* Browsers take long for the first answer about a point: asked for when a window becomes active, the first click does not wait for it. */

@@ -180,8 +180,10 @@ static void look_for_node(struct desk *desk, const struct access_target *target,
 	for (size_t i = 0; i < n && !told->has_node; i++) {
 		struct seen node;
 
-		if (!find_focus(desk, apps[i], target, deadline_ms, &node))
+		if (!find_focus(desk, apps[i], target, deadline_ms, &node)) {
+			told->late |= apps[i]->peer.hung;
 			continue;
+		}
 		prefer_field(desk, deadline_ms, &node);
 		if (desk_may_hide(&node))
 			return;
@@ -203,6 +205,7 @@ static void look(struct desk *desk, const struct access_target *target, struct a
 	if (!look_at_kept(desk, target, deadline_ms, told))
 		look_for_node(desk, target, deadline_ms, told);
 	told->known = told->has_node || told->terminal;
+	told->late = !told->known && (told->late || !desk->ready || util_now_ms() >= deadline_ms);
 }
 
 static bool is_active(const struct desk *desk, const struct access_target *target)

@@ -57,7 +57,7 @@ static const struct {
 	void (*run)(struct desk *desk, const struct access_record *ask);
 } QUESTIONS[] = {
 	{ACCESS_AT, find_run}, {ACCESS_FOCUS, focus_run}, {ACCESS_TREE, walk_run}, {ACCESS_PRESS, change_press}, {ACCESS_SET, change_set},
-	{ACCESS_GRAB, change_grab}, {ACCESS_READ, change_read}, {ACCESS_PLACE, change_place},
+	{ACCESS_GRAB, change_grab}, {ACCESS_READ, change_read}, {ACCESS_PLACE, change_place}, {ACCESS_CLIENTS, clients_run},
 };
 
 static void answer(void *arg)

@@ -36,6 +36,7 @@ enum init_op {
 	INIT_AUTHORITY, /* stage → init, before any INIT_SPAWN: what INIT_AUTHORITY_FILE shall hold */
 	INIT_SORT,      /* stage → init (struct init_sort): what apps have started shall be of the group agent */
 	INIT_SORTED,    /* init → stage, for each INIT_SORT, when it is */
+	INIT_END,       /* stage → init (struct init_end): a process of the group agent is killed, whatever has started it */
 };
 
 /* Which of its standard descriptors the child gets from the record; the others are /dev/null. The stage makes the pipes, so that no
@@ -84,6 +85,12 @@ struct init_sort {
 	uint32_t op;
 	uint32_t tag; /* 0 */
 	uint32_t all; /* 1: and the apps themselves, but for trusted ones */
+};
+
+struct init_end {
+	uint32_t op;
+	uint32_t tag; /* 0 */
+	int32_t pid;  /* in the jail's pid namespace; one of another group is left alone */
 };
 
 struct init_signal {

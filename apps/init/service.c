@@ -307,12 +307,25 @@ static void on_sort(struct service *service, char *record, size_t len, const int
 	report(service, &(struct init_report){.op = INIT_SORTED});
 }
 
+static void on_end(struct service *service, char *record, size_t len, const int *fds, size_t n_fds)
+{
+	struct init_end end;
+
+	(void)fds;
+	if (len != sizeof(end) || n_fds > 0) {
+		refuse(service, 0, EINVAL);
+		return;
+	}
+	memcpy(&end, record, sizeof(end));
+	stray_end(end.pid);
+}
+
 static void handle(struct service *service, size_t len, const int *fds, size_t n_fds)
 {
 	static const struct {
 		uint32_t op;
 		void (*fn)(struct service *service, char *record, size_t len, const int *fds, size_t n_fds);
-	} HANDLERS[] = {{INIT_SPAWN, on_spawn}, {INIT_SIGNAL, on_signal_request}, {INIT_LAUNCHED, on_launched}, {INIT_AUTHORITY, on_authority}, {INIT_SORT, on_sort}};
+	} HANDLERS[] = {{INIT_SPAWN, on_spawn}, {INIT_SIGNAL, on_signal_request}, {INIT_LAUNCHED, on_launched}, {INIT_AUTHORITY, on_authority}, {INIT_SORT, on_sort}, {INIT_END, on_end}};
 	uint32_t op = 0;
 
 	if (len >= 2 * sizeof(op))

@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,10 +31,9 @@ static bool read_file(const char *pid, const char *file, char text[TEXT_BYTES])
 	return n > 0;
 }
 
-/* The last part of its place in cgroup v2. */
-static bool is_of_apps(const char *cgroup)
+/* "/apps": the last part of its place in cgroup v2. */
+static bool is_of(const char *cgroup, const char *last)
 {
-	static const char LAST[] = "/apps";
 	const char *line = strncmp(cgroup, "0::", 3) == 0 ? cgroup : strstr(cgroup, "\n0::");
 	size_t len;
 
@@ -41,7 +41,7 @@ static bool is_of_apps(const char *cgroup)
 		return false;
 	line += *line == '\n';
 	len = strcspn(line, "\n");
-	return len >= strlen(LAST) && memcmp(line + len - strlen(LAST), LAST, strlen(LAST)) == 0;
+	return len >= strlen(last) && memcmp(line + len - strlen(last), last, strlen(last)) == 0;
 }
 
 /* The kernel escapes newlines in the name of a process, which stands before this. */
@@ -54,7 +54,7 @@ static bool is_trusted(const char *status)
 
 bool stray_may_be(const char *cgroup, const char *status)
 {
-	return is_of_apps(cgroup) && !is_trusted(status);
+	return is_of(cgroup, "/apps") && !is_trusted(status);
 }
 
 /* The folder of its program, with the "/" at its end. A process that has mounts of its own may call that as it likes: so it must be the same file here. */
@@ -118,4 +118,13 @@ void strays_move(const struct child_groups *groups, stray_is_job is_job, void *a
 {
 	for (int i = 0; i < MOST_PASSES && pass(groups, is_job, arg) > 0; i++)
 		continue;
+}
+
+void stray_end(pid_t pid)
+{
+	char name[16], cgroup[TEXT_BYTES];
+
+	(void)snprintf(name, sizeof(name), "%d", (int)pid);
+	if (pid > 1 && read_file(name, "cgroup", cgroup) && is_of(cgroup, "/agent"))
+		(void)kill(pid, SIGKILL);
 }

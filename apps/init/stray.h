@@ -17,6 +17,9 @@ typedef bool (*stray_is_job)(void *arg, pid_t pid);
  * agent. */
 void strays_move(const struct child_groups *groups, stray_is_job is_job, void *arg);
 
+/* Kills a process, if it is of the group agent. */
+void stray_end(pid_t pid);
+
 /* Of a process, by the texts of its /proc/PID/cgroup and /proc/PID/status: it is of the group apps, and not trusted. */
 bool stray_may_be(const char *cgroup, const char *status);
 

@@ -133,6 +133,7 @@ export class LeasePanel {
     const facts = !mine ? [] : [
       login && !this.lease.shared && "Nobody but you sees this screen.",
       !login && "Other people who look on see this screen. For a password, give back first, and take over with the tick.",
+      this.lease.ended?.length && `Ended, since they could hear what apps tell: ${named(this.lease.ended)}.`,
       still && (login ? `${still} They may learn afterwards what you type.` : still),
       weak && "This host cannot keep the programs of a session apart: any of them could read what you type.",
     ].filter(Boolean);

@@ -145,6 +145,7 @@
 #define LIMIT_TREE_MS 10000                   /* making one */
 #define LIMIT_ACCESS_APPS 64                  /* apps that are asked */
 #define LIMIT_ACCESS_NODES 32768              /* nodes whose numbers are kept */
+#define LIMIT_ACCESS_CLIENTS 256              /* names on the accessibility bus */
 #define LIMIT_ACCESS_ASKS 32                  /* questions at once */
 #define LIMIT_ACCESS_RECORD_BYTES 32768       /* one record between stage and helper */
 #define LIMIT_ACCESS_MESSAGE_BYTES (4 * 1024 * 1024) /* one message of an app to the helper */

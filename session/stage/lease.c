@@ -173,3 +173,5 @@ json_t *lease_json(const struct stage *stage, const struct call *call)
 	}
 	return out;
 }
+		if (json_array_size(lease->ended) > 0)
+			json_object_set(out, "ended", lease->ended);

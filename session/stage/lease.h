@@ -43,6 +43,8 @@ struct lease {
 	bool clearing;                     /* the agent holds it again, but what the person left is not cleared away yet */
 	json_t *untold;                    /* the line that says so, until then */
 	bool has_hands;                    /* the agent's processes stand still, or are ended: the person's input may reach X */
+	json_t *ended;                     /* names of programs of the agent that a hold has ended by itself: the last one */
+	bool unsorted;                     /* the hold began or was taken while the session was paused: who is whose is looked for when it goes on */
 	uint64_t frame;                    /* the newest when the hold began */
 	long returned;                     /* the epoch in which the agent got the controls back; 0: it never did */
 	bool unseen;                       /* and nobody has looked since */
@@ -122,6 +124,9 @@ void lease_begin(struct stage *stage, const json_t *on_lost);
 /* The session begins with nobody at the controls. */
 void lease_begin_held(struct stage *stage);
 /* It has ended or failed: countdowns and waits stop. */
+/* The session goes on after a pause: what a hold could not look for while all stood still. Waits for nothing. */
+void lease_resumed(struct stage *stage);
+
 void lease_end(struct stage *stage);
 
 /* A viewer's connection has ended; one of this token has come; the holder's has sent something. */

@@ -13,6 +13,7 @@
 #include "session/stage/watch.h"
 
 #define FREED_MS 200 /* for what the agent's processes had taken */
+#define UNHEARD_MS 1500 /* for those on the accessibility bus to be found and ended */
 
 /* A line that says that there is a gap, and why: never what was done in it. Lines like it are no secret. */
 static void note(struct stage *stage, const char *event, json_t *fields)
@@ -140,7 +141,9 @@ static void stop_running(struct stage *stage, const struct lease_by *by)
 /* Where a hold begins. */
 static void enter(struct stage *stage)
 {
-	stage->lease.has_come = stage->lease.was_login = stage->lease.shares = false;
+	stage->lease.has_come = stage->lease.was_login = stage->lease.shares = stage->lease.unsorted = false;
+	json_decref(stage->lease.ended);
+	stage->lease.ended = json_array();
 	if (stage->input)
 		input_pause_carry(stage->input, true);
 	if (stage->apps)
@@ -318,8 +321,19 @@ void lease_wait_cleared(struct stage *stage)
 	co_unshield();
 }
 
-/* One that has all keys for itself would get what the person types once it goes on: what is the agent's is ended then, whatever was asked for. What has
- * them still is an app's: an open menu. */
+/* X has to notice what has gone. */
+static bool is_still_grabbed(struct stage *stage)
+{
+	bool is_grabbed = true;
+
+	for (int64_t deadline_ms = util_now_ms() + FREED_MS; is_grabbed && util_now_ms() < deadline_ms;)
+		if (co_wait_until(util_now_ms() + 2, NULL) < 0 || input_is_grabbed(stage->input, &is_grabbed, NULL) < 0)
+			return false;
+	return is_grabbed;
+}
+
+/* What would take a person's clicks goes off the screen, and with it menus that are open. One that has all keys for itself all the same would get what the person
+ * types: what is the agent's is ended then, whatever was asked for. What has them still is a browser's menu, which is no agent's. */
 static void free_hands(struct stage *stage)
 {
 	bool is_grabbed = false;
@@ -329,9 +343,23 @@ static void free_hands(struct stage *stage)
 	log_warn("something has taken the keys or the pointer for itself: the agent's processes are ended");
 	lease_jail_end(stage);
 	lease_jail_wait(stage);
-	for (int64_t deadline_ms = util_now_ms() + FREED_MS; is_grabbed && util_now_ms() < deadline_ms;) /* X has to notice */
-		if (co_wait_until(util_now_ms() + 2, NULL) < 0 || input_is_grabbed(stage->input, &is_grabbed, NULL) < 0)
-			return;
+	(void)is_still_grabbed(stage);
+}
+
+/* What apps tell on the accessibility bus would wait there for who stands still. Who cannot be found there is ended with all that is the agent's. */
+	if (stage->apps && !stage->frozen && apps_uncover(stage->apps, &e) < 0)
+		log_err(LOG_WARN, &e, "looking for windows over the screen");
+static void end_listeners(struct stage *stage)
+{
+	struct err e;
+
+	if (!stage->apps || !lease_jail_has_switch(stage) || ends_jail(&stage->lease) || stage->frozen)
+		return;
+	if (apps_end_listeners(stage->apps, util_now_ms() + UNHEARD_MS, stage->lease.ended, &e) == 0 || !lease_is_private(stage))
+		return;
+	log_err(LOG_WARN, &e, "the agent's processes are ended, since one of them may listen to what apps tell");
+	lease_jail_end(stage);
+	lease_jail_wait(stage);
 }
 
 void lease_wait_hands(struct stage *stage)
@@ -371,12 +399,30 @@ void lease_wait_hands(struct stage *stage)
 void lease_begin(struct stage *stage, const json_t *on_lost)
 {
 	struct lease *lease = &stage->lease;
+	end_listeners(stage);
 
+	stage->lease.unsorted = stage->frozen;
 	lease->idle_ms = LIMIT_HOLD_IDLE_MS;
 	lease->lost_ms = LIMIT_VIEWER_LOST_MS;
 	lease->warn_ms = LIMIT_WARN_MS;
 	lease->return_after_s = form_int(on_lost, "return_after_s", 0);
 	(void)util_wall_second(stage->lease.since, 0);
+}
+
+static void sort_again(void *arg)
+{
+	lease_wait_hands(arg);
+}
+
+void lease_resumed(struct stage *stage)
+{
+	struct lease *lease = &stage->lease;
+
+	if (!lease->unsorted || !lease_is_private(stage))
+		return;
+	lease->has_hands = false;
+	tell(stage);
+	(void)co_start(stage->loop, sort_again, stage);
 }
 
 void lease_begin_held(struct stage *stage)
@@ -408,6 +454,8 @@ void lease_viewer_gone(struct stage *stage, uint32_t viewer)
 		(void)lease_move(stage, LEASE_LOSE, &itself, NULL);
 }
 
+	json_decref(stage->lease.ended);
+	stage->lease.ended = NULL;
 void lease_viewer_here(struct stage *stage, uint32_t viewer, const char *token)
 {
 	const struct lease_by itself = {.call = NULL};

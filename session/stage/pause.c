@@ -103,6 +103,7 @@ int pause_end(struct stage *stage, const struct call *call, struct err *e)
 	if (stage->frozen)
 		note(stage, "resumed", call);
 	stage->frozen = false;
+	lease_resumed(stage);
 	co_signal(&stage->readers.news);
 	return 0;
 }

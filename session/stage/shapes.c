@@ -149,6 +149,7 @@ static const struct member lease_members[] = {
 	{"shared?", "boolean", "others see the screen in a login, too"},
 	{"must_observe?", "boolean", "the agent has not looked since it got the controls back"},
 	{"programs?", "string[]", "names of the agent's own programs, which a hold makes stand still, and a login ends"},
+	{"ended?", "string[]", "names of those that the last hold has ended because they were on the accessibility bus"},
 	{"apps?", "string[]", "titles of the apps but the browsers that run: a login ends them, too"},
 };
 

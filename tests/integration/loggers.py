@@ -14,8 +14,6 @@ LOGGERS = [
     ("overhear", "./overhear", "listening"),
 ]
 
-# What waits on the accessibility bus for a program that stands still in a hold, it gets afterwards: README.md says so.
-WITHOUT_BUS = [logger for logger in LOGGERS if logger[0] != "overhear"]
 
 def put(session):
     """The programs, into the session's home."""

@@ -4,7 +4,8 @@
 # "listening", and then each key that it gets, until its standard input ends. spy.pl log MARK: writes down whatever it can get, by every way that
 # X, /proc and files have but RECORD: "listening", then a line for each thing that it had not said yet, for ever. It looks into memory for texts that
 # begin with MARK. spy.pl record - is RECORD: each key, for ever. spy.pl grab - takes the keyboard and the pointer for a window of its own, says what it
-# got of them, and then each key that comes. Speaks X11 itself, with the cookie of XAUTHORITY; without one if that is empty.
+# got of them, and then each key that comes. spy.pl cover - lays a window that nobody can see over the screen, says so, and then each button that is pressed on it. spy.pl left - says what is left for all to read: the key
+# map as keysyms, and the properties of the root whose names begin with CUT_BUFFER. Speaks X11 itself, with the cookie of XAUTHORITY; without one if that is empty.
 use strict;
 use warnings;
 no warnings 'portable';
@@ -59,6 +60,7 @@ sub taken {
 	my $head = got(32);
 	my ($kind, $detail, $number, $length) = unpack('C C S L', $head);
 	my $whole = $kind == 1 || ($kind & 0x7F) == 35 ? $head . got(4 * $length) : $head;
+	print "button $detail\n" if ($kind & 0x7F) == 4;
 	print "key $detail\n" if ($kind & 0x7F) == 2 || ($kind & 0x7F) == 3;
 	print 'key ', unpack('x16 L', $whole), "\n" if ($kind & 0x7F) == 35;
 	return ($kind & 0x7F, $number, $whole);
@@ -326,6 +328,32 @@ sub grab_all {
 	taken() while 1;
 }
 
+sub left {
+	my ($least, $most) = unpack('x26 C C', $setup);
+	my $keys = asked(101, 0, pack('C C x2', $least, $most - $least + 1));
+	print join(' ', 'keys', unpack('L*', substr($keys, 32))), "\n";
+	for my $number (0 .. 7) {
+		my $value = asked(20, 0, pack('L L L L L', $root, atom("CUT_BUFFER$number"), 0, 0, 100000));
+		print "cut $number ", unpack('H*', substr($value, 32)), "\n" if unpack('x8 L', $value);
+	}
+}
+
+# Without the window manager, above all others.
+sub cover {
+	my ($base) = unpack('x4 L', $setup);
+	my $mine = $base | 3;
+	say_of('cover', quiet(1, 0, pack('L L s s S S S S L L L L', $mine, $root, 0, 0, 4096, 4096, 0, 2, 0, 0xA00, 1, 4)) && quiet(8, 0, pack('L', $mine)));
+	taken() while 1;
+}
+
+if ($what eq 'left') {
+	left();
+	exit 0;
+}
+if ($what eq 'cover') {
+	cover();
+	exit 0;
+}
 if ($what eq 'grab') {
 	grab_all();
 	exit 0;

@@ -74,6 +74,87 @@ def test_a_program_that_has_all_keys(make_session, how):
     assert listener.text() == ("" if how == {"kind": "login"} else "mine ")
 
 
+KEPT = [{"kind": "other"}, {"kind": "login", "keep_running": True}]
+
+
+@pytest.mark.parametrize("how", KEPT, ids=["other", "login"])
+def test_who_listens_on_the_accessibility_bus(make_session, how):
+    """What apps tell while it stands still would wait for it there: it is ended, and the person is told."""
+    session = make_session("minimal")
+    listener = Listener(session)
+    loggers.put(session)
+    session.run("sh", "-c", "sleep 1000 >/dev/null 2>&1 & setsid ./overhear >heard 2>&1 </dev/null &")
+    until(lambda: "listening" in session.exec("cat", "heard")["stdout"])
+    session.do("type", text="heard ")
+    until(lambda: "heard " in session.run("cat", "heard"))
+    person = Person(session)
+    with watch(session) as viewer:
+        lease = person.take(viewer=viewer.viewer, **how)
+        assert lease["ended"] == ["overhear"] and "sleep" in lease["programs"] and "overhear" not in lease["programs"], lease
+        viewer.type("mine ")
+        echo(viewer)
+        person.give()
+    assert listener.text() == "heard mine "
+    assert "mine" not in session.run("cat", "heard")
+    assert "ended" not in session.agent.call("GET", f"{session.path}/lease")
+
+
+# A connection to the accessibility bus whose process has left it to a child: AUTH, Hello, and then all that comes.
+HANDED_ON = r"""
+use Socket;
+my ($path) = $ENV{AT_SPI_BUS_ADDRESS} =~ /path=([^,]*)/;
+socket(my $bus, PF_UNIX, SOCK_STREAM, 0) or die;
+connect($bus, pack_sockaddr_un($path)) or die;
+my $fields = '';
+for (['1', 'o', '/org/freedesktop/DBus'], ['6', 's', 'org.freedesktop.DBus'], ['2', 's', 'org.freedesktop.DBus'], ['3', 's', 'Hello']) {
+	my ($code, $kind, $text) = @$_;
+	$fields .= "\0" x (-length($fields) % 8) . pack('C C a1 x L/a* x', $code, 1, $kind, $text);
+}
+syswrite($bus, "\0AUTH EXTERNAL " . unpack('H*', $>) . "\r\n");
+sysread($bus, my $ok, 4096);
+syswrite($bus, "BEGIN\r\n" . pack('a1 C C C L L L', 'l', 1, 0, 1, 0, 1, length($fields)) . $fields . "\0" x (-length($fields) % 8));
+sysread($bus, my $name, 4096);
+exit 0 if fork;
+open(my $said, '>', 'handed');
+syswrite($said, "on the bus\n") if $name =~ /:1\./;
+sleep 1000;
+"""
+
+
+def test_a_connection_that_was_handed_on(make_session):
+    """Nobody knows who has it: all that is the agent's is ended."""
+    session = make_session("minimal")
+    session.run("sh", "-c", "cat >handed.pl", stdin=HANDED_ON)
+    session.run("sh", "-c", "sleep 1000 >/dev/null 2>&1 & setsid perl handed.pl >/dev/null 2>&1 </dev/null &")
+    until(lambda: session.exec("cat", "handed")["stdout"] == "on the bus\n")
+    person = Person(session)
+    assert person.take(kind="other")["programs"] == []
+    person.give()
+    look(session)
+    assert session.exec("pgrep", "sleep")["exit_code"] == 1
+
+
+def test_a_window_that_nobody_sees(make_session):
+    """One of the agent's lies over the screen: it would get the person's clicks when it goes on."""
+    session = make_session("minimal")
+    listener = Listener(session)
+    loggers.put(session)
+    session.run("sh", "-c", "setsid perl spy.pl cover - >heard 2>&1 </dev/null &")
+    until(lambda: "cover" in session.exec("cat", "heard")["stdout"])
+    session.do("click", x=600, y=400)
+    until(lambda: session.run("cat", "heard") == "cover done 1\nbutton 1\n")
+    person = Person(session)
+    with watch(session) as viewer:
+        person.take(viewer=viewer.viewer, kind="other")
+        viewer.click(600, 400)
+        viewer.type("mine ")
+        echo(viewer)
+        person.give()
+    look(session)
+    assert listener.text() == "mine "
+    assert session.run("cat", "heard") == "cover done 1\nbutton 1\n"
+
+
 @pytest.mark.parametrize("kind", ["other", "login"])
 def test_what_a_file_manager_was_told_to_run(make_session, kind):
     """It is the agent's, however it was started: it stands still, and is ended for a login."""

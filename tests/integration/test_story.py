@@ -249,14 +249,15 @@ def test_a_log_in_at_the_console(story, tmp_path):
 
 
 def test_a_log_in_beside_programs_that_are_kept(story):
-    """What the agent runs stands still meanwhile and goes on afterwards: nothing of it waits for them."""
+    """What the agent runs stands still meanwhile and goes on afterwards, but what listens on the accessibility bus, which is ended: nothing of it waits for them."""
     one = story()
-    loggers.start_by_exec(one.session, MARK, which=loggers.WITHOUT_BUS)
-    loggers.start_in_terminal(one.session, MARK, which=loggers.WITHOUT_BUS)
+    loggers.start_by_exec(one.session, MARK)
+    loggers.start_in_terminal(one.session, MARK)
     open_page(one.session, one.site.url, "Log in")
     one.log_in_begins()
     person = Person(one.session)
-    person.take(keep_running=True)
+    lease = person.take(keep_running=True)
+    assert lease["ended"] == ["overhear"] and {"perl", "xterm"} <= set(lease["programs"]), lease
     one.log_in(person)
     person.lease("give")
     one.goes_on()

@@ -108,6 +108,7 @@ static void told(struct cursor *cursor, struct access_told *value)
 	flag(cursor, &value->has_node);
 	flag(cursor, &value->terminal);
 	flag(cursor, &value->prompt);
+	flag(cursor, &value->late);
 	count(cursor, &value->window, UINT32_MAX);
 	number(cursor, &value->pid, 0, INT32_MAX);
 	item(cursor, &value->node);
@@ -134,6 +135,8 @@ static void fault(struct cursor *cursor, enum access_fault *value)
 static void fields(struct cursor *cursor, struct access_record *record)
 {
 	switch (record->op) {
+	case ACCESS_CLIENTS:
+		return;
 	case ACCESS_FIRST:
 	case ACCESS_GRAB:
 	case ACCESS_PLACE:

@@ -25,6 +25,7 @@ enum access_op {
 	ACCESS_GRAB,      /* id: it is to have the focus of its app; whether it has is ACCESS_FOCUS's answer */
 	ACCESS_READ,      /* id, text: what was typed into it, for which a moment is waited: the node as it is then */
 	ACCESS_PLACE,     /* id: the node with its place as it is now */
+	ACCESS_CLIENTS,   /* nothing: a node for each that is on the accessibility bus, with its process alone (0: not known) */
 	/* Helper → stage. */
 	ACCESS_STATE,     /* text: why there is no accessibility now, or ""; address of its bus */
 	ACCESS_FOCUSED,   /* focus; question 0: it has changed */
@@ -86,6 +87,7 @@ struct access_item {
 
 struct access_told {
 	bool known, has_node, terminal, prompt;
+	bool late; /* not known, because the app has not answered yet */
 	uint32_t window;
 	int32_t pid;
 	struct access_item node;
