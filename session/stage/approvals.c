@@ -8,6 +8,7 @@
 #include "session/base/util.h"
 #include "session/policy/policy.h"
 #include "session/stage/approval.h"
+#include "session/stage/secret_typing.h"
 #include "session/stage/stage.h"
 
 #define HOW_ELSE "ask for a person with request_human, or have a stored secret typed with type_secret"
@@ -64,6 +65,9 @@ static int refuse_by_rule(struct stage *stage, const struct call *call, const st
 	const char *rule = policy_rule_name(judged->answer.rule), *why = policy_rule_why(judged->answer.rule);
 
 	approval_note(stage, call, "refused", json_pack("{s:s,s:s}", "rule", rule, "action", step->row->name));
+	if (judged->unsure && json_object_get(judged->answer.rule, "into"))
+		return err_set(e, ERR_SENSITIVE, NULL,
+		               "nothing is written there: the app that has the keys has not said in time whether it is a password field; look, and try again when it answers");
 	if (judged->subject.password && json_object_get(judged->answer.rule, "into"))
 		return err_set(e, ERR_SENSITIVE, NULL, "nothing is written there: %s; " HOW_ELSE, *why ? why : "a password field has the focus");
 	return err_set(e, ERR_DENIED, NULL, "the rule %s refuses this%s%s", rule, *why ? ": " : "", why);
@@ -217,6 +221,9 @@ static int pass(struct stage *stage, const struct approvals_ask *ask, bool *has_
 		verdict->for_session = is_granted(stage, step, judged);
 		if (verdict->for_session)
 			return 0;
+		/* Nobody is asked about what would be refused after a yes. */
+		if (strcmp(step->row->name, "type_secret") == 0 && secret_typing_check(stage, form_string(step->args, "name", ""), e) < 0)
+			return -1;
 		/* One that only looks, where a rule asks about looks as well. */
 		if (stage->approvals.parked)
 			return approvals_check_begin(stage, ask->call, NULL, e);

@@ -176,22 +176,38 @@ static int read_place(struct stage *stage, const struct batch_step *step, bool a
 	return 0;
 }
 
-/* Does what it writes go into a password field? A node that is set is known to the app alone, which refuses it. */
-static bool is_password(struct stage *stage, const struct batch_step *step, bool fresh, unsigned int doing)
+/* Of what aims. */
+static bool is_password_there(struct stage *stage, const struct batch_step *step, bool *unsure)
 {
+	struct access *access = apps_access(stage->apps);
+	struct err e = {.code = ERR_NONE};
 	struct access_node node;
-	int x, y;
+	int x, y, rc;
+
+	if (!find_point(stage, step, &x, &y))
+		return false;
+	rc = access_at(access, x, y, util_now_ms() + TYPED_LATE_MS, &node, &e);
+	*unsure = rc < 0 && e.code == ERR_TIMEOUT && !access_unavailable(access);
+	return *unsure || (rc == 0 && node.password);
+}
+
+/* Does what it writes go into a password field? A node that is set is known to the app alone, which refuses it. */
+static bool is_password(struct stage *stage, const struct batch_step *step, bool fresh, unsigned int doing, bool *unsure)
+{
+	const struct access_focus *focus = access_focus(apps_access(stage->apps));
 
 	if (!(doing & POLICY_WRITES))
 		return false;
 	if (step->row->flags & ACTION_AIMS)
-		return fresh && find_point(stage, step, &x, &y) &&
-		       access_at(apps_access(stage->apps), x, y, util_now_ms() + TYPED_MOVED_MS, &node, NULL) == 0 && node.password;
+		return fresh && is_password_there(stage, step, unsure);
 	if (!(step->row->flags & ACTION_TYPES))
 		return false;
-	if (fresh && !input_types(step->args)) /* it pastes */
+	if (!fresh)
+		return access_focus_secret(focus);
+	if (!input_types(step->args)) /* it pastes */
 		typed_look(stage);
-	return fresh ? typed_is_secret(&stage->typed) : access_focus_secret(access_focus(apps_access(stage->apps)));
+	*unsure = typed_is_unsure(&stage->typed);
+	return *unsure || typed_is_secret(&stage->typed);
 }
 
 static void find_target(const struct access_focus *focus, bool aims, int x, int y, struct judged *out)
@@ -220,7 +236,7 @@ int judge_step(struct stage *stage, const struct batch_step *step, bool fresh, s
 		subject->app = form_string(step->args, "app", NULL);
 	needs = policy_needs(stage->approvals.policy, subject->action, subject->does);
 	aims = needs && find_point(stage, step, &x, &y);
-	subject->password = is_password(stage, step, fresh, subject->does);
+	subject->password = is_password(stage, step, fresh, subject->does, &out->unsure);
 	if (needs & POLICY_NEEDS_WINDOW && read_place(stage, step, aims, x, y, out, e) < 0)
 		return -1;
 	if (needs & POLICY_NEEDS_PAGE && is_of_screen(subject))

@@ -19,6 +19,7 @@ struct judged {
 	struct policy_subject subject;
 	struct policy_answer answer;
 	struct place place;           /* window 0: it goes to none, or nobody asked */
+	bool unsure;                  /* it counts as a password field because its app has not answered */
 	struct rect target;           /* native pixels: around what it aims at, or the field that has the focus; width 0: none is known */
 	char url[LIMIT_NODE_URL_BYTES + 1], role[LIMIT_NODE_ROLE_BYTES + 1];
 	char keys[JUDGE_CHORD_BYTES];

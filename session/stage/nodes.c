@@ -24,7 +24,7 @@ static void ask(struct stage *stage, int x, int y)
 	struct nodes *nodes = &stage->nodes;
 
 	nodes->at[nodes->n++] = (struct nodes_answer){
-		.question = access_ask_at(access_of(stage), x, y, nodes->asked_ms + NODES_ASK_MS)};
+		.x = x, .y = y, .question = access_ask_at(access_of(stage), x, y, nodes->asked_ms + NODES_ASK_MS)};
 }
 
 static void ask_point(struct stage *stage, const json_t *point)

@@ -25,6 +25,7 @@ struct stage;
 
 struct nodes_answer {
 	struct access_question *question; /* NULL: none is open */
+	int x, y;                         /* native pixels */
 	bool known;
 	struct access_node node;          /* if it is known */
 	const char *why;                  /* else: "none", "late" or "failed"; NULL: accessibility is off */

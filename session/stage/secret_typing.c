@@ -46,7 +46,7 @@ static int check_field(const struct secret *secret, const struct access_focus *f
 	return 0;
 }
 
-int secret_typing_begin(void *arg, const char *name, const char **value, size_t *len, struct err *e)
+int secret_typing_check(struct stage *stage, const char *name, struct err *e)
 {
 	struct stage *stage = arg;
 	const struct secret *secret = secrets_find(&stage->secrets, name);
@@ -54,8 +54,17 @@ int secret_typing_begin(void *arg, const char *name, const char **value, size_t 
 
 	if (!secret->app[0])
 		return err_set(e, ERR_SECRET, NULL, "the secret %s has no app and no origin to be typed into", secret->name);
-	if (access_focus_now(apps_access(stage->apps), util_now_ms() + SECRET_FOCUS_MS, focus, e) < 0 || check_field(secret, focus, e) < 0 ||
-	    check_app(stage, secret, focus, e) < 0 || spots_add(stage, focus, e) < 0 || display_update(stage->display, e) < 0)
+	if (access_focus_now(apps_access(stage->apps), util_now_ms() + SECRET_FOCUS_MS, focus, e) < 0 || check_field(secret, focus, e) < 0)
+		return -1;
+	return check_app(stage, secret, focus, e);
+}
+
+int secret_typing_begin(void *arg, const char *name, const char **value, size_t *len, struct err *e)
+{
+	struct stage *stage = arg;
+	const struct secret *secret = secrets_find(&stage->secrets, name);
+
+	if (secret_typing_check(stage, name, e) < 0 || spots_add(stage, &stage->secret_focus, e) < 0 || display_update(stage->display, e) < 0)
 		return -1;
 	*value = secret->value;
 	*len = secret->len;

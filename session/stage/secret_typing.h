@@ -8,9 +8,13 @@
 
 #include "session/base/err.h"
 
+struct stage;
+
 #define SECRET_FOCUS_MS 1500 /* for what has the keys to be told */
 
 bool secret_typing_has(void *stage, const char *name);
+/* May it be typed now? Errors of secret_typing_begin. */
+int secret_typing_check(struct stage *stage, const char *name, struct err *e);
 int secret_typing_begin(void *stage, const char *name, const char **value, size_t *len, struct err *e);
 bool secret_typing_end(void *stage);
 

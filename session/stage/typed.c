@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "session/base/util.h"
+#include "session/stage/approvals.h"
 #include "session/stage/stage.h"
 
 /* What comes behind a Tab or a Return may go to another field, of which nothing is known yet; one of several lines keeps its Returns. */
@@ -65,14 +66,37 @@ bool typed_is_secret(const struct typed *typed)
 	return access_focus_secret(&typed->focus) || (typed->met && typed->node.password);
 }
 
-void typed_look(struct stage *stage)
+bool typed_is_unsure(const struct typed *typed)
+{
+	return typed->focus.late && !typed_is_secret(typed);
+}
+
+/* What was clicked was told after the press, or not at all: what is there now may be it. */
+static void meet(struct stage *stage, int64_t deadline_ms)
 {
 	struct typed *typed = &stage->typed;
+
+	if (!typed->unmet)
+		return;
+	typed->unmet = false;
+	typed->met = access_at(apps_access(stage->apps), typed->x, typed->y, deadline_ms, &typed->node, NULL) == 0;
+}
+
+void typed_look(struct stage *stage)
+{
+	struct access *access = apps_access(stage->apps);
+	struct typed *typed = &stage->typed;
+	int64_t deadline_ms = util_now_ms() + (approvals_heeds_passwords(stage) ? TYPED_LATE_MS : 0);
 	struct err ignored;
 
+	meet(stage, util_now_ms() + TYPED_MOVED_MS);
 	wait_told(stage);
-	if (access_focus_now(apps_access(stage->apps), util_now_ms() + TYPED_FOCUS_MS, &typed->focus, &ignored) < 0)
-		typed->focus = (struct access_focus){.known = false};
+	for (;;) {
+		if (access_focus_now(access, util_now_ms() + TYPED_FOCUS_MS, &typed->focus, &ignored) < 0)
+			typed->focus = (struct access_focus){.known = false};
+		if (!typed->focus.late || util_now_ms() >= deadline_ms || co_wait_until(util_now_ms() + TYPED_AGAIN_MS, NULL) < 0)
+			return;
+	}
 }
 
 static enum journal_text judge(struct stage *stage, const struct batch_step *step)
@@ -115,6 +139,11 @@ void typed_note(struct stage *stage, const struct batch_step *step)
 	typed->moved = true;
 	typed->moved_ms = util_now_ms();
 	typed->met = at && at->known;
+	typed->unmet = at && !at->known && at->why && strcmp(at->why, "late") == 0;
 	if (typed->met)
 		typed->node = at->node;
+	if (typed->unmet) {
+		typed->x = at->x;
+		typed->y = at->y;
+	}
 }

@@ -217,7 +217,7 @@ class Login:
     """A login page in Firefox."""
 
     def __init__(self, make_session, names, **spec):
-        self.session = make_session("desktop", secrets=names, approval={"mode": "never"}, **spec)
+        self.session = make_session("desktop", secrets=names, **{"approval": {"mode": "never"}, **spec})
         serve(self.session, "site", 8000)
         open_page(self.session, "http://127.0.0.1:8000/", "login")
         self.field = node_of(self.session, "password text")
@@ -372,6 +372,22 @@ def test_wrong_field_origin_app(make_session, stored):
     session.do("launch", app="terminal")
     error = failing(login.type(right))
     assert error["code"] == "secret_refused", error
+
+
+def test_nobody_is_asked_where_it_cannot_be_typed(make_session, stored):
+    """Field and page are looked at before a person is."""
+    name = stored(app="firefox", origin=ORIGIN)
+    login = Login(make_session, [name], approval={"mode": "sensitive"})
+    login.click("entry")
+    with pytest.raises(Refused) as caught:
+        login.type(name)
+    assert caught.value.code == "secret_refused" and "another kind of field" in caught.value.problem["detail"]
+    person = Api(login.session.api.url, login.session.tokens["controller"])
+    assert person.call("GET", f"/v1/approvals?session={login.session.id}")["approvals"] == []
+    login.click("password text")
+    with pytest.raises(Refused) as caught:
+        login.type(name, timeout_ms=1000)
+    assert caught.value.code == "approval_pending"
 
 
 def test_unknown_to_the_session(make_session, stored):

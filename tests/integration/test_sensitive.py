@@ -101,6 +101,34 @@ def test_password_field_of_a_toolkit(show_fields, image, app, kind):  # noqa: F8
     session.do("type", text="ada")
 
 
+def test_an_app_that_does_not_answer(show_fields):  # noqa: F811
+    """What has the focus is not known, and may be a password field: nothing is written until that is known again. (Nobody is asked in such a session.)"""
+    session, (plain, _) = show_fields("minimal", "editor", "3", "sensitive")
+    until(lambda: focus(session).get("password"))
+    session.run("pkill", "-STOP", "mousepad")
+    for action in ({"action": "type", "text": CANARY}, {"action": "key", "keys": "ctrl+v"}):
+        error = refused(session, action)
+        assert error.code == "sensitive_field" and "not said in time" in error.problem["detail"], error.problem
+    assert session.exec("pkill", "-CONT", "mousepad")["exit_code"] == 0
+    until(lambda: focus(session).get("password"))
+    assert "a password field" in refused(session, {"action": "type", "text": CANARY}).problem["detail"]
+    click(session, plain)
+    until(lambda: focus(session)["known"] and not focus(session).get("password"))
+    session.do("type", text="ada")
+    assert "ada" in str(session.do("tree"))
+
+
+def test_a_click_that_is_seen_late(show_fields):  # noqa: F811
+    """Which field was clicked is told after the press, by an app that was busy: what is typed next is held against that field."""
+    session, (plain, hidden) = show_fields("minimal", "editor", "3", "sensitive")
+    click(session, plain)
+    until(lambda: focus(session)["known"] and not focus(session).get("password"))
+    session.run("pkill", "-STOP", "mousepad")
+    session.run("sh", "-c", "(sleep 1.2; pkill -CONT mousepad) >/dev/null 2>&1 &")
+    click(session, hidden)
+    assert refused(session, {"action": "type", "text": CANARY}).code == "sensitive_field"
+
+
 def test_question_of_a_terminal(make_session):
     session = make_session("minimal", apps=["terminal"])
     session.do("type", text="read -s P; stty sane; echo got\n")
@@ -158,3 +186,17 @@ def test_the_state_tells_the_origin(make_session):
     session = make_session("desktop")
     Page(session).session.do("wait_settled")
     until(lambda: focus(session).get("origin") == "http://127.0.0.1:8000")
+
+
+def test_consent_page(make_session):
+    """Giving somebody access to an account is asked about when it is pressed, not when it is looked at or written."""
+    session = page(make_session, "Anna wants to read your mail", approval={"mode": "sensitive"})
+    session.run("sh", "-c", "mkdir -p oauth && cp page.html oauth/authorize")
+    session.act({"action": "key", "keys": "ctrl+l"}, {"action": "type", "text": "file:///home/user/oauth/authorize?client=anna\n"})
+    until(lambda: focus(session).get("known"))
+    thread, results, asked = parked(session, {"action": "click", **BUTTON})
+    assert (asked["rule"], asked["app"]) == ("consent", "firefox") and "access to an account" in asked["why"]
+    assert "/oauth/authorize?" in asked["url"]
+    answer(session, asked, "deny", reason="not this one")
+    error = finish(thread, results)
+    assert error.code == "denied" and "not this one" in error.problem["detail"]

@@ -14,9 +14,11 @@
 #include "session/base/util.h"
 
 static int fake_wait_event(struct co_event *event, int64_t deadline_ms, struct err *e);
+static int fake_wait_until(int64_t at_ms, struct err *e);
 
 /* Alone, so that what they ask is here. */
 #define co_wait_event fake_wait_event
+#define co_wait_until fake_wait_until
 #include "session/stage/nodes.c"
 #include "session/stage/typed.c"
 
@@ -37,6 +39,10 @@ static struct {
 	bool types, moves;
 	const struct access_focus *next; /* what is told while it is waited for; NULL: nothing */
 	int64_t told_ms;                 /* how long that was allowed to be */
+	bool heeds;                      /* a rule has a word for password fields */
+	size_t n_late;                   /* so often the app does not answer */
+	struct access_node there;        /* at the point that is asked about once more */
+	int x, y;                        /* that */
 } fake;
 
 static struct stage stage;
@@ -69,8 +75,15 @@ int access_focus_now(struct access *access, int64_t deadline_ms, struct access_f
 	(void)access;
 	(void)deadline_ms;
 	(void)e;
-	assert_int_equal(fake.n_settled, ++fake.n_fresh); /* the keys have a place to go */
+	fake.n_fresh++;
+	if (fake.n_late == 0)
+		assert_int_equal(fake.n_settled, fake.n_fresh); /* the keys have a place to go */
 	*out = fake.fresh;
+	if (fake.n_late > 0) {
+		fake.n_late--;
+		*out = (struct access_focus){.late = true};
+		fake.n_settled += fake.heeds; /* it is asked again */
+	}
 	return 0;
 }
 
@@ -111,6 +124,30 @@ struct co_event *access_changed(struct access *access)
 {
 	(void)access;
 	return NULL;
+}
+
+int access_at(struct access *access, int x, int y, int64_t deadline_ms, struct access_node *out, struct err *e)
+{
+	(void)access;
+	(void)deadline_ms;
+	(void)e;
+	fake.x = x;
+	fake.y = y;
+	*out = fake.there;
+	return 0;
+}
+
+bool approvals_heeds_passwords(const struct stage *of)
+{
+	(void)of;
+	return fake.heeds;
+}
+
+static int fake_wait_until(int64_t at_ms, struct err *e)
+{
+	(void)at_ms;
+	(void)e;
+	return 0;
 }
 
 /* Nothing waits here: what is to come has come, or the time is over. */
@@ -461,6 +498,32 @@ static void test_the_field_that_was_clicked(void **state)
 	assert_int_equal(fake.told_ms, 0);
 }
 
+/* What was clicked was told after the press: it is asked about once more before anything is typed. */
+static void test_the_field_that_was_clicked_late(void **state)
+{
+	(void)state;
+	fake.focus = PLAIN;
+	fake.code = ERR_TIMEOUT;
+	begin(&click, AT);
+	fake.there = PASSWORD.node;
+	assert_judged(STAGE_TEXT_ALWAYS, &PLAIN, "{\"text\":\"hush\"}", JOURNAL_TEXT_PASSWORD);
+	assert_int_equal(fake.x, 330);
+	assert_int_equal(fake.y, 615);
+}
+
+/* One that does not answer may be a password field, where a rule heeds these: it is asked again for a while, and counts as one then. */
+static void test_an_app_that_does_not_answer(void **state)
+{
+	(void)state;
+	fake.n_late = 1;
+	assert_judged(STAGE_TEXT_PLAIN, &PLAIN, "{\"text\":\"ada\"}", JOURNAL_TEXT_UNKNOWN);
+	assert_true(typed_is_unsure(&stage.typed));
+	fake.heeds = true;
+	fake.n_late = 3;
+	assert_judged(STAGE_TEXT_PLAIN, &PLAIN, "{\"text\":\"ada\"}", JOURNAL_TEXT_KEPT);
+	assert_false(typed_is_unsure(&stage.typed));
+}
+
 static void test_what_may_move_the_focus(void **state)
 {
 	static const struct {
@@ -527,7 +590,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_what_a_click_meets), TEST(test_what_is_not_asked),       TEST(test_no_value_is_told),     TEST(test_reasons),
 		TEST(test_late_ones_are_remembered), TEST(test_others_are_not_late), TEST(test_an_action_that_is_refused), TEST(test_what_is_kept_of_text), TEST(test_keys), TEST(test_clipboards),
-		TEST(test_focus_of_the_state), TEST(test_a_focus_that_is_on_its_way), TEST(test_the_field_that_was_clicked), TEST(test_what_may_move_the_focus),
+		TEST(test_focus_of_the_state), TEST(test_a_focus_that_is_on_its_way), TEST(test_the_field_that_was_clicked), TEST(test_the_field_that_was_clicked_late), TEST(test_an_app_that_does_not_answer), TEST(test_what_may_move_the_focus),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
