@@ -7,6 +7,7 @@
 #define DISPLAY_DISPLAY_H
 
 #include "display/encode.h"
+#include "display/ink.h"
 #include "session/base/action.h"
 #include "session/base/bytes.h"
 #include "session/base/limits.h"
@@ -122,6 +123,9 @@ void display_use_blanks(struct display *display, display_blanks_fn *fn, void *ar
 
 /* While it answers after the server has copied: all of this rectangle was drawn anew since the last time. */
 bool display_drawn_over(const struct display *display, struct rect rect);
+
+/* While it answers after the server has copied: what is drawn in this rectangle. Else false. */
+bool display_ink(const struct display *display, struct rect rect, struct ink *out);
 
 /* Its answer has changed although nothing was drawn. Waits for nothing. */
 void display_blanks_changed(struct display *display);

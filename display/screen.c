@@ -122,6 +122,15 @@ bool display_drawn_over(const struct display *display, struct rect rect)
 	return n > 0 && left == 0;
 }
 
+/* Where nothing was damaged the segment is as it was. */
+bool display_ink(const struct display *display, struct rect rect, struct ink *out)
+{
+	if (!display->damaged)
+		return false;
+	ink_take(display->shared, display->native, rect, out);
+	return true;
+}
+
 /* As if something was drawn: it is asked before anything is seen. */
 void display_blanks_changed(struct display *display)
 {

@@ -48,10 +48,11 @@ static int check_field(const struct secret *secret, const struct access_focus *f
 
 int secret_typing_check(struct stage *stage, const char *name, struct err *e)
 {
-	struct stage *stage = arg;
 	const struct secret *secret = secrets_find(&stage->secrets, name);
 	struct access_focus *focus = &stage->secret_focus;
 
+	if (!secret)
+		return err_set(e, ERR_SECRET, NULL, "the session has no secret of this name");
 	if (!secret->app[0])
 		return err_set(e, ERR_SECRET, NULL, "the secret %s has no app and no origin to be typed into", secret->name);
 	if (access_focus_now(apps_access(stage->apps), util_now_ms() + SECRET_FOCUS_MS, focus, e) < 0 || check_field(secret, focus, e) < 0)
@@ -83,6 +84,8 @@ bool secret_typing_end(void *arg)
 	(void)access_focus_now(apps_access(stage->apps), util_now_ms() + SECRET_FOCUS_MS, &now, NULL);
 	co_unshield();
 	stays = !now.known || (now.has_node && now.node.id == before.node.id && strcmp(now.url, before.url) == 0);
+	/* How the field looks with it: by that it is known whether it can still be seen when its page is left. */
+	(void)display_update(stage->display, NULL);
 	if (!stays && now.has_node && now.node.editable && now.node.width > 0)
 		(void)spots_add(stage, &now, NULL);
 	return stays;

@@ -21,6 +21,14 @@ static struct rect around(struct rect rect, struct rect screen)
 	return (struct rect){left, top, MAX(right - left, 1), MAX(bottom - top, 1)};
 }
 
+/* Without its frame; `rect` is grown. */
+static struct rect inside(struct rect rect)
+{
+	const int cut = SPOTS_GROWN_PX + SPOTS_FRAME_PX;
+
+	return (struct rect){rect.x + cut, rect.y + cut, MAX(rect.width - 2 * cut, 0), MAX(rect.height - 2 * cut, 0)};
+}
+
 static bool is_same(struct rect a, struct rect b)
 {
 	return a.x == b.x && a.y == b.y && a.width == b.width && a.height == b.height;
@@ -53,13 +61,18 @@ static size_t place_of(const struct spots *spots, uint32_t node)
 
 int spots_add(struct stage *stage, const struct access_focus *focus, struct err *e)
 {
+	struct spot spot = {.node = focus->node.id, .window = focus->window, .rect = grown(&focus->node)};
 	struct spots *spots = &stage->spots;
 	size_t i = place_of(spots, focus->node.id);
 
 	if (i == SPOTS)
 		return err_set(e, ERR_SECRET, NULL, "there are secrets in %d fields of pages that were not left yet", SPOTS);
+	if (i < spots->n) { /* once more: how it looks without a secret is known, or not any more */
+		spot.before = spots->list[i].before;
+		spot.marked = spots->list[i].marked;
+	}
 	spots->n = MAX(spots->n, i + 1);
-	spots->list[i] = (struct spot){.node = focus->node.id, .window = focus->window, .rect = grown(&focus->node)};
+	spots->list[i] = spot;
 	display_blanks_changed(stage->display);
 	return 0;
 }
@@ -81,20 +94,50 @@ static bool cover_window(struct stage *stage, const struct spot *spot, struct re
 	return apps_place(stage->apps, spot->window, out, &e) == 0 || e.code != ERR_NO_WINDOW;
 }
 
-/* Where it was is blank as long as it may be seen; false: that is over. */
-static bool stays(struct stage *stage, const struct spot *spot, int64_t *until_ms, struct rect *out)
+/* The field is where it is said to be: how it looks. */
+static void mark(struct stage *stage, struct spot *spot)
+{
+	struct ink ink;
+
+	if (!display_ink(stage->display, inside(spot->rect), &ink))
+		return;
+	if (spot->marked)
+		spot->written = ink;
+	else
+		spot->before = ink;
+	spot->marked = true;
+}
+
+/* Until when it may be seen, by what is drawn now. */
+static int64_t seen_until(struct stage *stage, const struct spot *spot, int64_t until_ms)
 {
 	const struct rect screen = {0, 0, stage->native.width_px, stage->native.height_px};
 	int64_t now_ms = util_now_ms();
+	struct ink now;
 
-	if (*until_ms == 0)
-		*until_ms = now_ms + SPOTS_LEAVE_MS;
-	else if (display_drawn_over(stage->display, around(spot->rect, screen)))
-		*until_ms = MIN(*until_ms, now_ms + SPOTS_PAINT_MS);
+	if (ink_left(&spot->before, &spot->written, &spot->written) >= 0) {
+		if (!display_ink(stage->display, inside(spot->rect), &now))
+			return until_ms == 0 ? CO_FOREVER : until_ms;
+		if (ink_left(&spot->before, &spot->written, &now) >= SPOTS_LEFT_PERCENT)
+			return CO_FOREVER;
+		return until_ms == 0 ? now_ms + SPOTS_LINGER_MS : MIN(until_ms, now_ms + SPOTS_LINGER_MS);
+	}
+	if (until_ms == 0)
+		return now_ms + SPOTS_LEAVE_MS;
+	return display_drawn_over(stage->display, around(spot->rect, screen)) ? MIN(until_ms, now_ms + SPOTS_PAINT_MS) : until_ms;
+}
+
+/* Where it was is blank as long as it may be seen; false: that is over. */
+static bool stays(struct stage *stage, const struct spot *spot, int64_t *until_ms, struct rect *out)
+{
 	*out = spot->rect;
-	if (now_ms >= *until_ms || spot->rect.width == 0)
+	if (spot->rect.width == 0)
 		return false;
-	look_again_at(stage, *until_ms);
+	*until_ms = seen_until(stage, spot, *until_ms);
+	if (util_now_ms() >= *until_ms)
+		return false;
+	if (*until_ms != CO_FOREVER)
+		look_again_at(stage, *until_ms);
 	return true;
 }
 
@@ -134,6 +177,8 @@ static bool locate(struct stage *stage, struct spot *spot, struct rect *out)
 	spot->rect = grown(&node);
 	if (!is_same(spot->rect, before) || spot->hidden_ms > 0)
 		spot->moved_ms = now_ms;
+	else
+		mark(stage, spot);
 	spot->hidden_ms = 0;
 	rests_ms = MAX(spot->moved_ms + SPOTS_STILL_MS, stage->spots.stirred_ms + SPOTS_STIR_MS);
 	*out = spot->rect;
@@ -147,6 +192,8 @@ static void keep(struct spots *spots, const struct spot *spot, bool is_there)
 {
 	size_t i = place_of(spots, spot->node);
 
+	if (i == spots->n) /* all were forgotten while the app was asked */
+		return;
 	if (is_there)
 		spots->list[i] = *spot;
 	else

@@ -4,12 +4,14 @@
  *
  * Where a field is its app says (apps/access.h), around each taking of pixels. A page that is being scrolled is ahead of what its app says: for a while after
  * anything that may move it, and while the field is not where it was, all of the window is blank, and so it is when the app does not answer. A field that is
- * gone is still on the screen until the next page is painted over it: it is forgotten then, or after a while. Owner: the stage. In coroutines.
+ * gone is still on the screen until the next page is painted over it: as long as what was written in it can be seen (display/ink.h) it is blank. Where that is not
+ * known, because no pixels were taken since, it is forgotten when all around it was drawn anew, or after a while. Owner: the stage. In coroutines.
  */
 #ifndef STAGE_SPOTS_H
 #define STAGE_SPOTS_H
 
 #include "apps/access.h"
+#include "display/ink.h"
 #include "session/base/loop.h"
 #include "session/base/space.h"
 
@@ -19,6 +21,9 @@
 #define SPOTS_STIR_MS 150  /* after an action that may move it */
 #define SPOTS_STILL_MS 400 /* and after it has moved, until it counts as resting */
 #define SPOTS_AROUND_PX 40 /* of what is drawn anew around a field when its page gives way to another */
+#define SPOTS_FRAME_PX 4   /* of a field is no writing */
+#define SPOTS_LEFT_PERCENT 40 /* of its writing that is still there: it is seen */
+#define SPOTS_LINGER_MS 400 /* from when it is not */
 #define SPOTS_PAINT_MS 2000 /* from then on, until that is what is seen: a page on its way out is drawn again, and a busy host is slow to show the next */
 #define SPOTS_LEAVE_MS 10000 /* without that, from the end of the field on */
 #define SPOTS_AGAIN_MS 200 /* an app that did not answer is asked again */
@@ -30,6 +35,8 @@ struct spot {
 	struct rect rect;     /* native pixels, grown; width 0: it is not on the screen */
 	int64_t moved_ms;     /* when it was last seen somewhere else than before */
 	int64_t until_ms;     /* it is gone, and forgotten then; 0: it is there */
+	struct ink before, written; /* the field without the secret, and as it was last seen with it */
+	bool marked;          /* `before` is known, or cannot be */
 	int64_t hidden_ms;    /* its app says that it is not seen: where it was is blank until then; 0: it is seen */
 };
 
