@@ -512,7 +512,7 @@ const struct action_row input_rows[] = {
 	{"type", "Types text, exactly, whatever the keyboard layout.", FORM(type_fields, NULL), check_type, run_type, ACTION_ACTS, ACTION_TYPES, MEMBERS(type_told),
 	 "{\"action\":\"type\",\"text\":\"Hello, world\"}", "{\"delivered\":12}"},
 	{"type_secret", "Types a stored secret into the field that it is for, without telling it: that field is blank in pictures until its page is left.",
-	 FORM(secret_fields, NULL), type_secret_check, type_secret_run, ACTION_ACTS, ACTION_TYPES, MEMBERS(secret_told), "{\"action\":\"type_secret\",\"name\":\"shop\"}",
+	 FORM(secret_fields, NULL), type_secret_check, type_secret_run, ACTION_ACTS, ACTION_TYPES | ACTION_UNTIMED, MEMBERS(secret_told), "{\"action\":\"type_secret\",\"name\":\"shop\"}",
 	 "{}"},
 	{"clipboard_set", "Puts text, HTML or a PNG on the clipboard, for every program to paste.", FORM(clipboard_set_fields, CLIPBOARD_SET_RULE),
 	 clipboard_check_set, run_clipboard_set, ACTION_ACTS, ACTION_HIDES, NO_MEMBERS, "{\"action\":\"clipboard_set\",\"text\":\"Hello, world\"}", NULL},

@@ -6,7 +6,7 @@
 #include "input/typing.h"
 #include "session/base/util.h"
 
-#define STEP_MS 500 /* it takes a whole number of these */
+#define LONG_MS 10000 /* one that takes longer than LIMIT_SECRET_TYPED_MS takes a whole number of these */
 
 int type_secret_check(void *home, const json_t *args, struct err *e)
 {
@@ -37,16 +37,16 @@ static int type_lent(struct input *input, const struct action_run *run, struct e
 int type_secret_run(struct action_run *run, struct err *e)
 {
 	struct input *input = run->home;
-	int64_t since_ms, now_ms;
+	int64_t since_ms, took_ms;
 	int rc;
 
 	if (focus_settle(&input->focus, e) < 0)
 		return -1;
 	since_ms = util_now_ms();
 	rc = type_lent(input, run, e);
-	now_ms = util_now_ms();
+	took_ms = util_now_ms() - since_ms;
 	co_shield();
-	(void)co_wait_until(now_ms + STEP_MS - (now_ms - since_ms) % STEP_MS, NULL);
+	(void)co_wait_until(since_ms + (took_ms <= LIMIT_SECRET_TYPED_MS ? LIMIT_SECRET_TYPED_MS : (took_ms + LONG_MS - 1) / LONG_MS * LONG_MS), NULL);
 	co_unshield();
 	return rc;
 }

@@ -35,6 +35,7 @@ enum action_flag {
 	ACTION_RESIZES = 1 << 4, /* the display has the size of its width and height after it */
 	ACTION_HIDES = 1 << 6, /* it is for the clipboard: of its content the journal keeps the length */
 	ACTION_TYPES = 1 << 5, /* its text or keys go to what has the focus */
+	ACTION_UNTIMED = 1 << 7, /* how long it took is nobody's business: the result says LIMIT_SECRET_TYPED_MS, always */
 };
 
 /* What a change of the lease (session/stage/lease.h) does to it. All are refused while the agent does not hold the controls. */

@@ -100,6 +100,7 @@
 #define LIMIT_CLIPBOARD_SIDE_PX 16384         /* a PNG of it */
 #define LIMIT_CLIPBOARD_PIXELS (32 * 1024 * 1024)
 #define LIMIT_SELECTION_REQUESTS 32           /* of other clients that are served at once */
+#define LIMIT_SECRET_TYPED_MS 2000            /* that typing a stored secret takes, unless it is very long */
 #define LIMIT_SELECTION_STEP_MS 5000          /* a client taking one piece of what is served */
 #define SELECTION_PIECE_BYTES (24 * 1024)     /* less than may be sent without waiting */
 #define LIMIT_PASTE_MS 3000                   /* from the keys that paste, or the last question, to the next question or the text */
@@ -144,8 +145,8 @@
 #define LIMIT_TREE_BYTES (1024 * 1024)        /* names and texts of one tree */
 #define LIMIT_TREE_MS 10000                   /* making one */
 #define LIMIT_ACCESS_APPS 64                  /* apps that are asked */
-#define LIMIT_ACCESS_NODES 32768              /* nodes whose numbers are kept */
 #define LIMIT_ACCESS_CLIENTS 256              /* names on the accessibility bus */
+#define LIMIT_ACCESS_NODES 32768              /* nodes whose numbers are kept */
 #define LIMIT_ACCESS_ASKS 32                  /* questions at once */
 #define LIMIT_ACCESS_RECORD_BYTES 32768       /* one record between stage and helper */
 #define LIMIT_ACCESS_MESSAGE_BYTES (4 * 1024 * 1024) /* one message of an app to the helper */

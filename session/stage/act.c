@@ -234,7 +234,7 @@ static bool run_step(struct act *act, size_t index)
 			json_decref(result);
 			result = json_pack("{s:b,s:i}", "ok", 0, "elapsed_ms", 0);
 		}
-		json_object_set_new(result, "elapsed_ms", json_integer(util_now_ms() - start_ms));
+		json_object_set_new(result, "elapsed_ms", json_integer(step->row->flags & ACTION_UNTIMED ? LIMIT_SECRET_TYPED_MS : util_now_ms() - start_ms));
 		lose(act, step->row, result, &rc);
 	}
 	if (rc < 0) {

@@ -16,6 +16,7 @@
 
 #include "session/base/co.h"
 #include "session/base/limits.h"
+#include "session/base/space.h"
 #include "session/stage/connection.h"
 #include "session/stage/lease_rows.h"
 
@@ -46,6 +47,7 @@ struct lease {
 	json_t *ended;                     /* names of programs of the agent that a hold has ended by itself: the last one */
 	bool unsorted;                     /* the hold began or was taken while the session was paused: who is whose is looked for when it goes on */
 	uint64_t frame;                    /* the newest when the hold began */
+	struct space native, space;        /* of the display and the session then: what agents are told meanwhile */
 	long returned;                     /* the epoch in which the agent got the controls back; 0: it never did */
 	bool unseen;                       /* and nobody has looked since */
 	char looked[LIMIT_SEEN_TOKENS][LEASE_TOKEN_BYTES]; /* who has; the latest first */
@@ -93,8 +95,15 @@ int lease_check_answer(const struct stage *stage, const struct call *call, struc
  * ERR_MUST_OBSERVE when the call's token has not looked since the agent got the controls back. */
 int lease_check_act(const struct stage *stage, const struct call *call, bool only_looks, struct err *e);
 
-/* The token of the call gets a picture, or an observation, of the screen as it is. */
-void lease_looked(struct stage *stage, const struct call *call);
+/*
+ * The token of the call gets a picture, `width` by `height`, of this part of the screen as it is (native pixels; width 0: all of it). That counts as its look at what
+ * a person left if all that has changed since the hold began is in it, at no less than a quarter of its size (LEASE_SMALLEST).
+ */
+#define LEASE_SMALLEST 4
+void lease_looked(struct stage *stage, const struct call *call, struct rect region, int width, int height);
+
+/* The same of the picture of an observation or a result ({"picture":{"width","height"}}), if it has one. */
+void lease_looked_at(struct stage *stage, const struct call *call, struct rect region, const json_t *object);
 
 /* The number of the frame that is told: in a hold the one before it. */
 uint64_t lease_frame(const struct stage *stage);

@@ -138,6 +138,14 @@ static void stop_running(struct stage *stage, const struct lease_by *by)
 		(void)act_cancel(stage);
 }
 
+/* As agents are told it until it ends. */
+static void note_screen(struct stage *stage)
+{
+	stage->lease.frame = lease_frame(stage);
+	stage->lease.native = stage->native;
+	stage->lease.space = stage->space;
+}
+
 /* Where a hold begins. */
 static void enter(struct stage *stage)
 {
@@ -240,7 +248,7 @@ static void apply(struct stage *stage, const struct lease_row *row, const struct
 	struct lease *lease = &stage->lease;
 
 	if (row->effects & LEASE_HOLD)
-		lease->frame = lease_frame(stage);
+		note_screen(stage);
 	lease->holder = row->to;
 	if (row->effects & LEASE_EPOCH) {
 		approvals_withdraw(stage, "the controls have changed hands");
@@ -429,7 +437,7 @@ void lease_begin_held(struct stage *stage)
 {
 	struct lease *lease = &stage->lease;
 
-	lease->frame = lease_frame(stage);
+	note_screen(stage);
 	lease->holder = LEASE_NOBODY;
 	lease->kind = LEASE_OTHER;
 	(void)util_wall_second(lease->since, 0);

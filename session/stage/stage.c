@@ -507,6 +507,8 @@ json_t *stage_show(struct stage *stage, const struct call *call)
 	(void)json_object_del(state, "focus");
 	(void)json_object_del(state, "egress");
 	(void)json_object_del(state, "limits");
+	json_object_set_new(state, "display", space_json(stage->lease.native));
+	json_object_set_new(state, "space", space_json(stage->lease.space));
 	return state;
 }
 

@@ -16,7 +16,7 @@ from PIL import ImageChops
 import rfb
 from api import Refused, picture_of
 from conftest import until
-from jail import processes
+from jail import leak_cookie, processes
 from memory import copies, holders
 from rfb import ALT, CLIPBOARD, COPY, CTRL, CURSOR, DESKTOP_SIZE, EXT_SIZE, LAST_RECT, QUALITY_6, RAW, SHIFT, TIGHT, ZRLE, Closed
 from terminal import RawTerminal
@@ -252,6 +252,24 @@ def test_clipboards_go_back(shared):
     assert "S3cret-Canary" not in str(shared.do("clipboard_get", selection="primary"))
 
 
+def test_nothing_is_left_for_all_to_read(shared):
+    """Neither in the cut buffers, which nobody owns, nor in the map of the keys, where signs that the layout lacks were."""
+    shared.run("sh", "-c", "cat >spy.pl", stdin=(pathlib.Path(__file__).parent / "spy.pl").read_text())
+    leak_cookie(shared)
+
+    def left():
+        return shared.run("env", "XAUTHORITY=leaked", "perl", "spy.pl", "left", "-")
+    before = left()
+    assert before.startswith("keys ") and len(before.split()) > 200
+    with holding(shared) as (viewer, _):
+        viewer.type("日本語é€")
+        viewer.cut("S3cret-Canary")
+        settle(viewer)
+    # Signs stay on their keys until a terminal, which does not say when, must have read them.
+    until(lambda: left() == before)
+    assert "cut" not in before
+
+
 def test_what_was_pasted_stays_in_no_memory(server, shared):
     """Neither where it came in, nor on its way, nor where it was until the person gave back."""
     text = secrets.token_hex(1000)
@@ -313,6 +331,10 @@ def test_sizes(make_session):
             viewer.resize(1025, 700)
             viewer.until(lambda: viewer.layout[1] != 0)
             assert (viewer.width, viewer.height) == (1000, 700)
+            # An agent is told nothing of it while the hold lasts.
+            state = session.agent.call("GET", session.path)
+            assert [state["display"][side] for side in ("width", "height")] == [640, 480]
+            assert state["space"] == {"width": 640, "height": 480}
     display = session.agent.call("GET", session.path)["display"]
     assert (display["width"], display["height"]) == (1000, 700)
 
@@ -450,3 +472,33 @@ def test_the_end_of_the_session(server, make_session):
             viewer.request()
             viewer.message()
     assert pids and not [pid for pid in pids if pathlib.Path(f"/proc/{pid}").exists()]
+
+
+def test_no_core_file(make_server):
+    """Each process that has what a person types is felled by SIGSEGV: none leaves its memory on a disk."""
+    assert not pathlib.Path("/proc/sys/kernel/core_pattern").read_text().startswith("|"), "a program of this host's takes core files, and gets them by no file"
+    server = make_server()
+    session = server.api.new(image="minimal", apps=["editor"])
+    with rfb.watch(session, encodings=(RAW,)) as viewer:
+        Person(session).take(viewer=viewer.viewer, kind="other")
+        viewer.type("S3cret-Canary")
+        settle(viewer)
+        sought = {name: pid for pid, name in processes(session.id).items() if name in ("mousepad", "Xvfb", "glovebox-view", "glovebox-stage")}
+        sought["glovebox-front"] = front_pid(server)
+        assert len(sought) == 5, sought
+        folders = {name: os.open(f"/proc/{pid}/cwd", os.O_RDONLY) for name, pid in sought.items()}
+        for name in ("mousepad", "glovebox-view", "glovebox-front", "glovebox-stage", "Xvfb"):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(sought[name], signal.SIGSEGV)
+            until(lambda name=name: is_over(sought[name]))
+    found = {name: [file for file in os.listdir(folder) if file.startswith("core")] for name, folder in folders.items()}
+    for folder in folders.values():
+        os.close(folder)
+    assert not any(found.values()), found
+
+
+def is_over(pid):
+    try:
+        return ") Z " in pathlib.Path(f"/proc/{pid}/stat").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return True
