@@ -183,7 +183,8 @@ static void note_picture(struct act *act, const struct batch_step *step, const j
 	if (!json_object_get(result, "picture"))
 		return;
 	act->frame = (uint64_t)form_int(result, "frame", 0);
-	lease_looked(act->stage, act->call);
+	if (!json_object_get(step->args, "window"))
+		lease_looked_at(act->stage, act->call, seen_by(step, result), result);
 	guard_note(act->stage, act->call, act->frame, seen_by(step, result));
 }
 
@@ -255,6 +256,14 @@ static bool run_step(struct act *act, size_t index)
 	return rc == 0;
 }
 
+/* The part of the screen that its picture is of, in native pixels; width 0: all of it. */
+static struct rect observed_region(const struct act *act)
+{
+	const struct display_request request = display_request_read(act->batch->observe, act->batch->place.space, act->stage->native);
+
+	return display_request_region(&request);
+}
+
 /* Waits for quiet and looks. What was done is done: a failure to look is said in the observation. */
 static json_t *observe(struct act *act)
 {
@@ -265,7 +274,7 @@ static json_t *observe(struct act *act)
 	if (observe_run(act->stage, &ask, &observation, &act->frame, &act->e) < 0)
 		act->ok = false;
 	if (!is_lost(act)) {
-		lease_looked(act->stage, act->call);
+		lease_looked_at(act->stage, act->call, observed_region(act), observation);
 		record_observation(act->stage, act->call, act->batch, observation);
 		return observation;
 	}

@@ -51,7 +51,7 @@ static json_t *with_picture(const struct computer *computer, const struct call *
 
 	co_shield();
 	if (observe_run(computer->stage, &ask, &observation, &frame, &ignored) == 0)
-		lease_looked(computer->stage, call);
+		lease_looked_at(computer->stage, call, (struct rect){.width = 0}, observation);
 	co_unshield();
 	json_object_set_new(seen, "observation", observation);
 	return seen;

@@ -95,14 +95,44 @@ int lease_check_act(const struct stage *stage, const struct call *call, bool onl
 	if (only_looks || lease->returned == 0 || (!is_late && has_looked(lease, call->token)))
 		return 0;
 	return err_set(e, ERR_MUST_OBSERVE, NULL,
-	               "a person had the controls, and you have not looked since: ask for a picture, or for observe with an empty list of actions, and decide again");
+	               "a person had the controls, and you have not looked since at all that has changed: ask for a picture of the whole screen, or for observe with an empty list of actions, and decide again");
 }
 
-void lease_looked(struct stage *stage, const struct call *call)
+static bool covers(struct rect region, struct rect changed)
+{
+	return region.x <= changed.x && region.y <= changed.y && region.x + region.width >= changed.x + changed.width &&
+	       region.y + region.height >= changed.y + changed.height;
+}
+
+/* All that a person may have left is in it. */
+static bool shows_change(const struct stage *stage, struct rect region, int width, int height)
+{
+	struct rect list[LIMIT_CHANGED];
+	size_t n = stage->display ? display_changes(stage->display, stage->lease.frame, list, LIMIT_CHANGED) : 0;
+
+	if (region.width == 0)
+		region = (struct rect){0, 0, stage->native.width_px, stage->native.height_px};
+	if (width * LEASE_SMALLEST < region.width || height * LEASE_SMALLEST < region.height)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if (!covers(region, list[i]))
+			return false;
+	return n > 0 || covers(region, (struct rect){0, 0, stage->native.width_px, stage->native.height_px});
+}
+
+void lease_looked_at(struct stage *stage, const struct call *call, struct rect region, const json_t *object)
+{
+	const json_t *picture = json_object_get(object, "picture");
+
+	if (json_is_object(picture))
+		lease_looked(stage, call, region, (int)form_int(picture, "width", 0), (int)form_int(picture, "height", 0));
+}
+
+void lease_looked(struct stage *stage, const struct call *call, struct rect region, int width, int height)
 {
 	struct lease *lease = &stage->lease;
 
-	if (lease->returned == 0 || lease_is_private(stage))
+	if (lease->returned == 0 || lease_is_private(stage) || !shows_change(stage, region, width, height))
 		return;
 	lease->unseen = false;
 	if (has_looked(lease, call->token))
@@ -169,9 +199,9 @@ json_t *lease_json(const struct stage *stage, const struct call *call)
 	json_object_set_new(out, "must_observe", json_boolean(lease->unseen));
 	if (stage->apps) {
 		json_object_set_new(out, "programs", apps_programs(stage->apps));
+		if (json_array_size(lease->ended) > 0)
+			json_object_set(out, "ended", lease->ended);
 		json_object_set_new(out, "apps", apps_untrusted(stage->apps)); /* which a login ends as well */
 	}
 	return out;
 }
-		if (json_array_size(lease->ended) > 0)
-			json_object_set(out, "ended", lease->ended);

@@ -43,9 +43,9 @@ struct lease {
 	bool was_login;                    /* and it was a login */
 	bool clearing;                     /* the agent holds it again, but what the person left is not cleared away yet */
 	json_t *untold;                    /* the line that says so, until then */
-	bool has_hands;                    /* the agent's processes stand still, or are ended: the person's input may reach X */
 	json_t *ended;                     /* names of programs of the agent that a hold has ended by itself: the last one */
 	bool unsorted;                     /* the hold began or was taken while the session was paused: who is whose is looked for when it goes on */
+	bool has_hands;                    /* the agent's processes stand still, or are ended: the person's input may reach X */
 	uint64_t frame;                    /* the newest when the hold began */
 	struct space native, space;        /* of the display and the session then: what agents are told meanwhile */
 	long returned;                     /* the epoch in which the agent got the controls back; 0: it never did */
@@ -124,6 +124,9 @@ int lease_request(struct stage *stage, enum lease_kind kind, const char *reason,
  * the hands. Must run in a coroutine; works although that was cancelled. */
 void lease_wait_hands(struct stage *stage);
 
+/* The session goes on after a pause: what a hold could not look for while all stood still. Waits for nothing. */
+void lease_resumed(struct stage *stage);
+
 /* After what ends a hold: until what the person left is cleared away, and the agent's processes go on. In a coroutine. */
 void lease_wait_cleared(struct stage *stage);
 
@@ -133,9 +136,6 @@ void lease_begin(struct stage *stage, const json_t *on_lost);
 /* The session begins with nobody at the controls. */
 void lease_begin_held(struct stage *stage);
 /* It has ended or failed: countdowns and waits stop. */
-/* The session goes on after a pause: what a hold could not look for while all stood still. Waits for nothing. */
-void lease_resumed(struct stage *stage);
-
 void lease_end(struct stage *stage);
 
 /* A viewer's connection has ended; one of this token has come; the holder's has sent something. */

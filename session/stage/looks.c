@@ -217,7 +217,8 @@ void looks_call(struct stage *stage, struct call *call)
 		call_refuse(call, &e);
 		return;
 	}
-	lease_looked(stage, call);
+	if (!picture.part)
+		lease_looked(stage, call, region_of(stage, fields), picture.width, picture.height);
 	guard_note(stage, call, picture.frame, picture.part ? picture.part->region : region_of(stage, fields));
 	auto_free char *tag = tag_of(stage, &picture);
 	json_auto_t *headers = headers_of(stage, fields, tag, &picture);

@@ -362,6 +362,14 @@ def test_must_observe(session):
         assert code_of(session.try_act, *actions, observe=True) == "must_observe"
     assert code_of(session.try_act, {"action": "move", "x": 1, "y": 1}, check_only=True) == "must_observe"
     assert session.act()["done"] == 0
+    # What shows next to nothing is no look: a corner, a speck, one window, no picture at all.
+    assert session.agent.request("GET", f"{session.path}/screenshot?region=0,0,1,1").status == 200
+    assert session.agent.request("GET", f"{session.path}/screenshot?space=1x1").status == 200
+    session.act({"action": "screenshot", "region": {"x": 0, "y": 0, "width": 1, "height": 1}})
+    session.act(observe={"region": {"x": 0, "y": 0, "width": 1, "height": 1}})
+    session.act(observe={"space": {"width": 8, "height": 8}})
+    session.act(observe={"picture": "none"})
+    assert person.lease()["must_observe"] is True
     assert code_of(session.do, "move", x=1, y=1) == "must_observe"
     # Each token has to look for itself.
     second = Api(session.api.url, session.api.call("POST", f"{session.path}/tokens", {"role": "agent"})["token"])

@@ -173,7 +173,7 @@ static void test_must_observe(void **state)
 	assert_int_equal(e.code, ERR_MUST_OBSERVE);
 	assert_int_equal(lease_check_act(&stage, &call, true, &e), 0);
 	assert_true(lease_is_unseen(&stage));
-	lease_looked(&stage, &call);
+	lease_looked(&stage, &call, (struct rect){.width = 0}, 0, 0);
 	assert_false(lease_is_unseen(&stage));
 	assert_int_equal(lease_check_act(&stage, &call, false, &e), 0);
 	/* Each token for itself. */
@@ -193,7 +193,7 @@ static void test_who_has_looked_is_bounded(void **state)
 		struct call call = {.epoch = 3, .token = token};
 
 		(void)snprintf(token, sizeof(token), "t%d", i);
-		lease_looked(&stage, &call);
+		lease_looked(&stage, &call, (struct rect){.width = 0}, 0, 0);
 		assert_int_equal(lease_check_act(&stage, &call, false, NULL), 0);
 	}
 	assert_int_equal(stage.lease.n_looked, LIMIT_SEEN_TOKENS);
