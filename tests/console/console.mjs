@@ -267,6 +267,38 @@ async function lost(visit) {
   await one.end();
 }
 
+// The time of a person who does nothing runs out, as the page is told here; the button begins it anew. Then the person is gone for good.
+async function longer(visit) {
+  const one = await visit(), two = await visit(), {page} = one;
+  let soon = true;
+  await page.route((url) => url.pathname.startsWith(path), async (route) => {
+    const reply = await route.fetch();
+    const body = await reply.json().catch(() => null), lease = body?.lease ?? body;
+    if (!soon || !lease?.expires_at || lease.holder !== "human") {
+      return route.fulfill({response: reply});
+    }
+    lease.expires_at = new Date(Date.now() + 50000).toISOString();
+    return route.fulfill({response: reply, json: body});
+  });
+  await one.open(given.controller, given.session);
+  await page.getByRole("button", {name: "Take over"}).click();
+  await one.says("You have the controls");
+  await page.getByText(/\d+ s left\./).waitFor();
+  const before = (await api(given.controller, "GET", `${path}/lease`)).body.expires_at;
+  await until(() => Date.parse(before) <= Date.now() + 15 * 60000 - 1500); // times are told to the second
+  await page.getByRole("button", {name: "Stay longer"}).click();
+  await until(async () => (await api(given.controller, "GET", `${path}/lease`)).body.expires_at > before);
+  soon = false;
+  await page.getByRole("button", {name: "Stay longer"}).waitFor({state: "hidden"});
+  await two.open(given.operator, given.session);
+  await two.says("Another person has the controls");
+  await one.end();
+  await two.page.getByText(/They have no screen open: \d+ s left/).waitFor();
+  await two.page.locator("#lease-title", {hasText: "Nobody has the controls"}).waitFor({timeout: 45000});
+  assert.equal((await api(given.controller, "GET", `${path}/lease`)).body.holder, "nobody");
+  await two.end();
+}
+
 // Pausing, going on, saving what there is, and the end.
 async function life(visit) {
   const one = await visit({refusals: [409, 503, "cut"]}), {page} = one, bar = page.locator(".bar");
@@ -411,4 +443,4 @@ async function looks(visit) {
   }
 }
 
-await run({code, wall, hidden, drive, keyboard, login, decline, lost, life, approvals, share, clipboard, looks});
+await run({code, wall, hidden, drive, keyboard, login, decline, lost, longer, life, approvals, share, clipboard, looks});

@@ -385,11 +385,15 @@ def test_the_command_line_and_the_audit_log(server, make_session):
 def test_what_a_model_reads(make_session):
     """In the form of its vendor; that nobody has answered yet is for the harness, which sends the call again."""
     session = make_session("minimal", approval=ASK_CLICKS)
-    click = {"type": "tool_use", "id": "toolu_01", "name": "computer", "input": {"action": "left_click", "coordinate": [100, 100]}}
+    clicks = {
+        "computer_20250124": {"type": "tool_use", "id": "toolu_01", "name": "computer", "input": {"action": "left_click", "coordinate": [100, 100]}},
+        "openai": {"type": "computer_call", "call_id": "1", "actions": [{"type": "click", "button": "left", "x": 100, "y": 100}]},
+        "gemini": {"name": "click", "args": {"x": 500, "y": 500}, "id": "f1"}}
 
-    def by_a_model():
-        return session.agent.request("POST", f"{session.path}/computer?dialect=computer_20250124", click)
-    thread, results = in_thread(by_a_model)
-    answer(session, card(session), "deny", reason="ask for the other one")
-    reply = finish(thread, results)
-    assert reply.status == 200 and reply.json["is_error"] is True and "ask for the other one" in repr(reply.json)
+    for dialect, click in clicks.items():
+        thread, results = in_thread(lambda d=dialect, c=click: session.agent.request("POST", f"{session.path}/computer?dialect={d}", c))
+        answer(session, card(session), "deny", reason=f"not by {dialect}")
+        reply = finish(thread, results)
+        assert reply.status == 200 or dialect == "openai", reply.body
+        assert f"not by {dialect}" in reply.body.decode(), reply.body[:500]
+        assert dialect != "computer_20250124" or reply.json["is_error"] is True

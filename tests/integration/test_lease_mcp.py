@@ -3,6 +3,7 @@
 import pytest
 
 from api import in_thread
+from conftest import until
 from mcp import MODERN, Client, image_of, modern, modern_headers, tool
 from test_lease import Person, code_of
 
@@ -109,3 +110,30 @@ def test_the_legacy_way(server, session):
 def test_older_ones(session):
     client = Client(session.agent).begin("2025-06-18", capabilities=URL)
     assert client.call("computer", ASK)["structuredContent"]["results"][0]["holder"] == "nobody"
+
+
+def test_a_long_call_that_is_interrupted(server, session):
+    """It ends when the person takes over, and says so without a picture."""
+    client = Client(session.agent).begin("2025-11-25")
+    long = tool("computer", {"actions": [{"action": "wait", "duration_ms": 30000}]})
+    person = Person(session)
+    thread, results = in_thread(lambda: client.post(long).result)
+    journal = server.state / "journals" / session.id / "journal.jsonl"
+    until(lambda: b'"intent"' in journal.read_bytes())
+    person.take()
+    thread.join(5)
+    assert results and results[0]["isError"] and "lease_lost" in repr(results[0])
+    assert [block["type"] for block in results[0]["content"]] == ["text"]
+    person.give()
+
+
+def test_a_batch_in_a_hold(session):
+    """Each message has its own answer, and none has anything of the screen."""
+    client = Client(session.agent).begin("2025-03-26")
+    person = Person(session)
+    person.take()
+    batch = [tool("computer", {}, 1), tool("computer", {"actions": [{"action": "move", "x": 1, "y": 1}]}, 2), tool("session_get", {}, 3)]
+    answers = {one["id"]: one["result"] for one in client.post(batch).messages}
+    assert all(answers[n]["isError"] and "lease_held" in repr(answers[n]) for n in (1, 2))
+    assert '"human"' in answers[3]["content"][0]["text"] and "focus" not in answers[3]["content"][0]["text"]
+    person.give()

@@ -77,6 +77,18 @@ def test_a_token_expires(server, session):
     assert made["id"] not in [row["id"] for row in token_list(server, session)]
 
 
+def test_a_token_that_expires_ends_what_it_began(server, session):
+    """A long call is stopped and refused, and a stream of pictures is cut. (A view: test_rfb.py.)"""
+    agent = Api(server.url, make(server, session, role="agent", ttl_s=2)["token"])
+    thread, results = in_thread(lambda: agent.call("POST", f"{session.path}/act", {"actions": [{"action": "wait", "duration_ms": 30000}]}))
+    with Stream(agent, session, part="stream") as stream, pytest.raises((ConnectionError, EOFError)):
+        while stream.next():
+            pass
+    thread.join(10)
+    assert results and (results[0].status, results[0].code) == (401, "unauthorized"), results
+    assert session.do("wait", duration_ms=1)["ok"]
+
+
 def test_a_token_of_another_session_is_not_revoked_by_this_one(server, make_session):
     mine, other = make_session(), make_session()
     made = make(server, other, role="agent")

@@ -14,6 +14,7 @@ from conftest import BUILD, until
 from rfb import Rfb, des_key
 from terminal import RawTerminal
 from test_cli import Cli
+from tls import make_certificate
 
 SCREEN = 1400, 1000
 
@@ -68,8 +69,8 @@ def desk(tmp_path):
 class View:
     """A `glovebox view` that runs; what it has printed."""
 
-    def __init__(self, server, *words):
-        self.process = subprocess.Popen([BUILD / "glovebox", "view", *words], env=Cli(server).environment, stdin=subprocess.DEVNULL,
+    def __init__(self, server, *words, at=()):
+        self.process = subprocess.Popen([BUILD / "glovebox", *at, "view", *words], env=Cli(server).environment, stdin=subprocess.DEVNULL,
                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.first = self.process.stdout.readline().strip()
 
@@ -173,6 +174,20 @@ def test_a_socket_is_the_users_own(server, session, tmp_path):
         until(lambda: session.api.call("GET", f"{session.path}/viewers")["viewers"] == [])
         Cli(server).run("view", session.id, "--socket", path, status=2)
     assert not os.path.exists(path)
+
+
+def test_by_tls_and_by_a_unix_socket(make_server, tmp_path):
+    """Wherever the server is, viewers find the session at a socket of their own machine."""
+    pair = make_certificate(tmp_path)
+    server = make_server("--listen", f"unix:{tmp_path}/s", "--tls-cert", pair[0], "--tls-key", pair[1])
+    done = Cli(server).run("--server", f"unix:{tmp_path}/s", "new", "--image", "minimal")
+    for n, at in enumerate((["--cacert", str(pair[0])], ["--server", f"unix:{tmp_path}/s"])):
+        path = str(tmp_path / f"view{n}")
+        with View(server, done.stdout.decode().strip(), "--socket", path, at=at) as view:
+            assert view.first == path
+            with Rfb(connect(path)) as viewer:
+                assert len(viewer.whole().getcolors(1 << 20)) > 1
+    assert Cli(server).run("view", done.stdout.decode().strip(), "--socket", str(tmp_path / "none"), status=3).stderr
 
 
 def test_a_port_has_a_password(server, session):

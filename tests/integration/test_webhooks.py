@@ -14,6 +14,7 @@ import jail
 from api import Api
 from conftest import BUILD, until
 from receiver import KEY, Receiver, is_signed
+from test_approvals import ASK_CLICKS, CLICK, answer, finish, parked
 from tls import make_certificate
 
 
@@ -398,3 +399,19 @@ def test_a_session_that_waits_for_a_person_is_not_idle(server, make_session):
     until(lambda: session.id not in server.live_sessions(), within_s=15)
     assert time.monotonic() - given > 1.5
     assert server.api.call("GET", session.path)["reason"] == "idle"
+
+
+def test_a_question_and_its_answer(make_server, receive, write):
+    """What waits for an answer, and that it was answered: neither what is asked nor by whom."""
+    receiver = receive()
+    server = make_server("--webhooks", write(hook(receiver, events=["approval"])))
+    session = server.api.new(image="minimal", approval=ASK_CLICKS)
+    thread, results, asked = parked(session, CLICK)
+    receiver.wait(lambda events: len(events) == 1)
+    answer(session, asked, "deny", reason="not that one")
+    assert finish(thread, results).code == "denied"
+    receiver.wait(lambda events: len(events) == 2)
+    first, second = receiver.events()
+    assert (first["event"], first["session"], first["approval"]) == ("approval", session.id, {"id": asked["id"], "state": "waiting"})
+    assert second["approval"] == {"id": asked["id"], "state": "denied"}
+    assert all(set(event) == {"id", "event", "session", "at", "url", "approval"} for event in (first, second))
