@@ -345,7 +345,10 @@ static bool is_still_grabbed(struct stage *stage)
 static void free_hands(struct stage *stage)
 {
 	bool is_grabbed = false;
+	struct err e;
 
+	if (stage->apps && !stage->frozen && apps_uncover(stage->apps, &e) < 0)
+		log_err(LOG_WARN, &e, "looking for windows over the screen");
 	if (!stage->input || stage->lease.holder != LEASE_HUMAN || input_is_grabbed(stage->input, &is_grabbed, NULL) < 0 || !is_grabbed)
 		return;
 	log_warn("something has taken the keys or the pointer for itself: the agent's processes are ended");
@@ -355,8 +358,6 @@ static void free_hands(struct stage *stage)
 }
 
 /* What apps tell on the accessibility bus would wait there for who stands still. Who cannot be found there is ended with all that is the agent's. */
-	if (stage->apps && !stage->frozen && apps_uncover(stage->apps, &e) < 0)
-		log_err(LOG_WARN, &e, "looking for windows over the screen");
 static void end_listeners(struct stage *stage)
 {
 	struct err e;
@@ -396,25 +397,14 @@ void lease_wait_hands(struct stage *stage)
 	if (ends_jail(&stage->lease))
 		lease_jail_end(stage);
 	lease_jail_wait(stage);
+	end_listeners(stage);
 	free_hands(stage);
+	stage->lease.unsorted = stage->frozen;
 	co_unshield();
 	if (stage->epoch != epoch || stage->lease.holder != LEASE_HUMAN || stage->lease.has_hands)
 		return;
 	stage->lease.has_hands = true;
 	tell(stage);
-}
-
-void lease_begin(struct stage *stage, const json_t *on_lost)
-{
-	struct lease *lease = &stage->lease;
-	end_listeners(stage);
-
-	stage->lease.unsorted = stage->frozen;
-	lease->idle_ms = LIMIT_HOLD_IDLE_MS;
-	lease->lost_ms = LIMIT_VIEWER_LOST_MS;
-	lease->warn_ms = LIMIT_WARN_MS;
-	lease->return_after_s = form_int(on_lost, "return_after_s", 0);
-	(void)util_wall_second(stage->lease.since, 0);
 }
 
 static void sort_again(void *arg)
@@ -431,6 +421,17 @@ void lease_resumed(struct stage *stage)
 	lease->has_hands = false;
 	tell(stage);
 	(void)co_start(stage->loop, sort_again, stage);
+}
+
+void lease_begin(struct stage *stage, const json_t *on_lost)
+{
+	struct lease *lease = &stage->lease;
+
+	lease->idle_ms = LIMIT_HOLD_IDLE_MS;
+	lease->lost_ms = LIMIT_VIEWER_LOST_MS;
+	lease->warn_ms = LIMIT_WARN_MS;
+	lease->return_after_s = form_int(on_lost, "return_after_s", 0);
+	(void)util_wall_second(stage->lease.since, 0);
 }
 
 void lease_begin_held(struct stage *stage)
@@ -451,6 +452,8 @@ void lease_end(struct stage *stage)
 {
 	count(stage, 0, false);
 	note_end(stage);
+	json_decref(stage->lease.ended);
+	stage->lease.ended = NULL;
 	tell(stage);
 }
 
@@ -462,8 +465,6 @@ void lease_viewer_gone(struct stage *stage, uint32_t viewer)
 		(void)lease_move(stage, LEASE_LOSE, &itself, NULL);
 }
 
-	json_decref(stage->lease.ended);
-	stage->lease.ended = NULL;
 void lease_viewer_here(struct stage *stage, uint32_t viewer, const char *token)
 {
 	const struct lease_by itself = {.call = NULL};
