@@ -193,7 +193,7 @@ def test_consent_page(make_session):
     session = page(make_session, "Anna wants to read your mail", approval={"mode": "sensitive"})
     session.run("sh", "-c", "mkdir -p oauth && cp page.html oauth/authorize")
     session.act({"action": "key", "keys": "ctrl+l"}, {"action": "type", "text": "file:///home/user/oauth/authorize?client=anna\n"})
-    until(lambda: focus(session).get("known"))
+    until(lambda: (focus(session).get("role") or "").startswith("document"))
     thread, results, asked = parked(session, {"action": "click", **BUTTON})
     assert (asked["rule"], asked["app"]) == ("consent", "firefox") and "access to an account" in asked["why"]
     assert "/oauth/authorize?" in asked["url"]
