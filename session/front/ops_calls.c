@@ -18,7 +18,7 @@ const struct operation op_act = {
 	.request = "{\"actions\":[{\"action\":\"click\",\"x\":590,\"y\":405},{\"action\":\"type\",\"text\":\"Hello, world\"}],\"observe\":true}",
 	.said = act_said,
 	.n_said = ARRAY_LEN(act_said),
-	.errors = OPERATION_STAGE_ERRORS OPERATION_LEASE_ERRORS " must_observe unknown_action unknown_key conflict stale_target stale_epoch stale_episode display_max journal_full unauthorized input_failed unsupported denied approval_pending waiting_for_approval sensitive_field",
+	.errors = OPERATION_STAGE_ERRORS OPERATION_LEASE_ERRORS " must_observe unknown_action unknown_key conflict stale_target stale_epoch stale_episode display_max journal_full unauthorized input_failed unsupported denied approval_pending waiting_for_approval sensitive_field secret_refused",
 	.doc = "The whole list is checked before its first event: 4xx and 5xx mean that nothing happened. Closing the connection cancels "
 		"the call.",
 };
@@ -39,7 +39,7 @@ const struct operation op_computer = {
 	.request = "{\"type\":\"tool_use\",\"id\":\"toolu_01\",\"name\":\"left_click\",\"toolset_name\":\"computer\",\"input\":{\"coordinate\":[590,405]}}",
 	.said = computer_said,
 	.n_said = ARRAY_LEN(computer_said),
-	.errors = OPERATION_STAGE_ERRORS OPERATION_LEASE_ERRORS " must_observe unknown_action unknown_key conflict stale_target stale_epoch stale_episode display_max journal_full unauthorized input_failed unsupported confirmation_required denied approval_pending waiting_for_approval sensitive_field",
+	.errors = OPERATION_STAGE_ERRORS OPERATION_LEASE_ERRORS " must_observe unknown_action unknown_key conflict stale_target stale_epoch stale_episode display_max journal_full unauthorized input_failed unsupported confirmation_required denied approval_pending waiting_for_approval sensitive_field secret_refused",
 	.doc = "What the model wrote wrong is answered in the form of its vendor with status 200; what the harness wrote wrong is refused.",
 };
 

@@ -222,7 +222,7 @@ static int pass(struct stage *stage, const struct approvals_ask *ask, bool *has_
 		if (verdict->for_session)
 			return 0;
 		/* Nobody is asked about what would be refused after a yes. */
-		if (strcmp(step->row->name, "type_secret") == 0 && secret_typing_check(stage, form_string(step->args, "name", ""), e) < 0)
+		if (judge_is_secret(step) && secret_typing_check(stage, form_string(step->args, "name", ""), e) < 0)
 			return -1;
 		/* One that only looks, where a rule asks about looks as well. */
 		if (stage->approvals.parked)

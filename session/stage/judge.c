@@ -176,6 +176,11 @@ static int read_place(struct stage *stage, const struct batch_step *step, bool a
 	return 0;
 }
 
+bool judge_is_secret(const struct batch_step *step)
+{
+	return strcmp(step->row->name, "type_secret") == 0;
+}
+
 /* Of what aims. */
 static bool is_password_there(struct stage *stage, const struct batch_step *step, bool *unsure)
 {
@@ -202,10 +207,12 @@ static bool is_password(struct stage *stage, const struct batch_step *step, bool
 		return fresh && is_password_there(stage, step, unsure);
 	if (!(step->row->flags & ACTION_TYPES))
 		return false;
+	if (fresh && !input_types(step->args)) /* it pastes, or is a stored secret */
+		typed_look(stage);
+	if (judge_is_secret(step)) /* which belongs there, and is held against a rule of its own */
+		return false;
 	if (!fresh)
 		return access_focus_secret(focus);
-	if (!input_types(step->args)) /* it pastes */
-		typed_look(stage);
 	*unsure = typed_is_unsure(&stage->typed);
 	return *unsure || typed_is_secret(&stage->typed);
 }
@@ -271,7 +278,7 @@ char *judge_key(const struct batch_step *step, const struct judged *judged, cons
 		return util_printf("the program %s", program);
 	else if (!app)
 		*why = "it is not known which app of the catalogue this goes to";
-	else if (strcmp(step->row->name, "type_secret") == 0)
+	else if (judge_is_secret(step))
 		return util_printf("the secret %s in %s", name ? name : "", app);
 	else if (judged->subject.keys)
 		return util_printf("%s in %s", judged->keys, app);

@@ -31,6 +31,9 @@ struct judged {
  */
 int judge_step(struct stage *stage, const struct batch_step *step, bool fresh, struct judged *out, struct err *e);
 
+/* Is it the typing of a stored secret? */
+bool judge_is_secret(const struct batch_step *step);
+
 /* Does it nothing but look? */
 bool judge_looks(const struct batch_step *step);
 
