@@ -229,18 +229,28 @@ static void refuse(struct request *request)
 	reply_refusal(&request->reply, request->faults.n > 0 ? &request->faults : &one, request->id);
 }
 
+/* Its token opens nothing any more. */
+static void end_with_token(struct request *request)
+{
+	request->revoked = true;
+	if (request->co)
+		co_cancel(request->co);
+	else if (request->phase == REQUEST_ANSWERED && reply_comes(&request->reply))
+		on_gone(request);
+}
+
 static void on_expiry(void *arg)
 {
 	struct request *request = arg;
 
 	request->expiry = NULL;
-	on_gone(request);
+	end_with_token(request);
 }
 
-/* A reply that has no end ends with its token. */
+/* What runs, and a reply that has no end, end with their token. */
 static void watch_expiry(struct request *request)
 {
-	if (request->who.expires_ms > 0)
+	if (request->who.expires_ms > 0 && !request->expiry)
 		request->expiry = loop_at(request->front->loop, util_now_ms() + request->who.expires_ms - store_now_ms(), on_expiry, request);
 }
 
@@ -253,7 +263,7 @@ static enum MHD_Result answer(struct request *request, struct MHD_Connection *mh
 	if (request->revoked && (request->refused || request->reply.is_endless || request->reply.upgrade)) {
 		request->refused = true;
 		request->faults.n = 0;
-		(void)err_set(&request->refusal, ERR_UNAUTHORIZED, NULL, "this token was revoked meanwhile");
+		(void)err_set(&request->refusal, ERR_UNAUTHORIZED, NULL, "this token was revoked, or has expired, meanwhile");
 	}
 	if (request->refused)
 		refuse(request);
@@ -311,15 +321,9 @@ static void run_in_coroutine(void *arg)
 
 void request_revoke(struct front *front, const char *session, const char *token_id)
 {
-	for (struct request *request = front->requests; request; request = request->next) {
-		if (strcmp(request->who.session, session) != 0 || strcmp(request->who.name, token_id) != 0)
-			continue;
-		request->revoked = true;
-		if (request->co)
-			co_cancel(request->co);
-		else if (request->phase == REQUEST_ANSWERED && reply_comes(&request->reply))
-			on_gone(request);
-	}
+	for (struct request *request = front->requests; request; request = request->next)
+		if (strcmp(request->who.session, session) == 0 && strcmp(request->who.name, token_id) == 0)
+			end_with_token(request);
 }
 
 static enum MHD_Result work(struct request *request, struct MHD_Connection *mhd)
@@ -329,6 +333,7 @@ static enum MHD_Result work(struct request *request, struct MHD_Connection *mhd)
 	/* While its body came. */
 	request->refused = request->refused || request->revoked;
 	if (!request->refused && (request->route->flags & ROUTE_WAITS)) {
+		watch_expiry(request);
 		request->co = co_start(request->front->loop, run_in_coroutine, request);
 		conn_suspend(request->conn, on_gone, request);
 		return MHD_YES;
