@@ -80,6 +80,8 @@ int apps_uncover(struct apps *apps, struct err *e)
 	const xcb_window_t *ids;
 	size_t n, n_found;
 
+	if (x->silent_since_ms > 0)
+		return err_set(e, ERR_X_SILENT, NULL, "the display does not answer");
 	if (xconn_reply(x, xcb_query_tree(x->xcb, x->root).sequence, (void **)&tree, e) < 0)
 		return -1;
 	ids = xcb_query_tree_children(tree);

@@ -347,8 +347,10 @@ static void free_hands(struct stage *stage)
 	bool is_grabbed = false;
 	struct err e;
 
-	if (stage->apps && !stage->frozen && apps_uncover(stage->apps, &e) < 0)
+	if (stage->apps && !stage->frozen && apps_uncover(stage->apps, &e) < 0) {
 		log_err(LOG_WARN, &e, "looking for windows over the screen");
+		return;
+	}
 	if (!stage->input || stage->lease.holder != LEASE_HUMAN || input_is_grabbed(stage->input, &is_grabbed, NULL) < 0 || !is_grabbed)
 		return;
 	log_warn("something has taken the keys or the pointer for itself: the agent's processes are ended");
