@@ -191,8 +191,10 @@ def test_the_state_tells_the_origin(make_session):
 def test_consent_page(make_session):
     """Giving somebody access to an account is asked about when it is pressed, not when it is looked at or written."""
     session = page(make_session, "Anna wants to read your mail", approval={"mode": "sensitive"})
-    session.run("sh", "-c", "mkdir -p oauth && cp page.html oauth/authorize")
+    session.run("sh", "-c", "mkdir -p oauth && sed 's/Anna wants to read your mail/Anna asks/' page.html >oauth/authorize")
     session.act({"action": "key", "keys": "ctrl+l"}, {"action": "type", "text": "file:///home/user/oauth/authorize?client=anna\n"})
+    until(lambda: titles(session)[0].startswith("Anna asks"))
+    session.do("wait_settled", quiet_ms=300)
     until(lambda: (focus(session).get("role") or "").startswith("document"))
     thread, results, asked = parked(session, {"action": "click", **BUTTON})
     assert (asked["rule"], asked["app"]) == ("consent", "firefox") and "access to an account" in asked["why"]

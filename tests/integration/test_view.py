@@ -488,6 +488,10 @@ def test_no_core_file(make_server):
         assert len(sought) == 5, sought
         folders = {name: os.open(f"/proc/{pid}/cwd", os.O_RDONLY) for name, pid in sought.items()}
         for name in ("mousepad", "glovebox-view", "glovebox-front", "glovebox-stage", "Xvfb"):
+            if is_first(sought[name]):
+                # The kernel lets nobody send it such a signal.
+                assert re.search(r"Max core file size +[01] +[01] ", pathlib.Path(f"/proc/{sought[name]}/limits").read_text()), name
+                continue
             with contextlib.suppress(ProcessLookupError):
                 os.kill(sought[name], signal.SIGSEGV)
             until(lambda name=name: is_over(sought[name]))
@@ -495,6 +499,13 @@ def test_no_core_file(make_server):
     for folder in folders.values():
         os.close(folder)
     assert not any(found.values()), found
+
+
+def is_first(pid):
+    """Of a pid namespace of its own."""
+    with contextlib.suppress(FileNotFoundError):
+        return re.search(r"^NSpid:.*\t1$", pathlib.Path(f"/proc/{pid}/status").read_text(), re.M)
+    return False
 
 
 def is_over(pid):
