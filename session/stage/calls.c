@@ -224,6 +224,9 @@ static int begin(const struct stage *stage, struct call *call, const struct call
 {
 	call->lease = row->lease;
 	call->epoch = stage->epoch;
+	/* What the display does in a hold is no agent's business. */
+	if (stage->display_is_silent && lease_check(stage, call, e) < 0)
+		return -1;
 	if (row->needs_ready && stage_check_ready(stage, e) < 0)
 		return -1;
 	return lease_check(stage, call, e);
