@@ -106,36 +106,38 @@ static bool is_for(const struct hello *hello, const struct egress_host *host)
 	return named.kind == host->kind && strcmp(named.text, host->text) == 0;
 }
 
-/* The first message of TLS is there and for this host, unread still: NULL, or what is wrong. *e is that of reading. */
-static const char *check_hello(struct guest *guest, const struct egress_host *host, struct err *e)
+/* What is wrong with the first message of TLS, which is there and unread still, for this host; NULL: nothing. */
+static const char *fault_of(enum hello_result result, const struct hello *hello, const struct egress_host *host)
 {
+	if (result == HELLO_NONE)
+		return "a tunnel to port 443 must begin with TLS";
+	if (!hello->name[0] && host->kind == EGRESS_HOST_NAME)
+		return "TLS names no server";
+	return is_for(hello, host) ? NULL : "TLS names another server than the tunnel";
+}
+
+/*
+ * Is it there, and for this host? Browsers open tunnels beforehand and close them unused: one that ends without a word, or says none for too long, is no matter of
+ * the policy.
+ */
+static bool check_hello(struct guest *guest, struct passage *passage)
+{
+	static const uint8_t alert[] = {21, 3, 3, 0, 2, 2, 112}; /* fatal, unrecognized_name */
 	int64_t deadline_ms = util_now_ms() + LIMIT_EGRESS_HELLO_MS;
 	enum hello_result result;
 	struct hello hello;
+	const char *fault;
 
-	while ((result = hello_read(inbox_data(&guest->inbox), guest->inbox.len, &hello)) == HELLO_MORE) {
-		int rc = inbox_more(&guest->inbox, deadline_ms, e);
-
-		if (rc <= 0)
-			return rc == 0 || e->code == ERR_GONE ? "it ended before TLS began" : e->code == ERR_TIMEOUT ? "TLS did not begin in time" : e->msg;
-	}
-	if (result == HELLO_NONE)
-		return "a tunnel to port 443 must begin with TLS";
-	if (!hello.name[0] && host->kind == EGRESS_HOST_NAME)
-		return "TLS names no server";
-	return is_for(&hello, host) ? NULL : "TLS names another server than the tunnel";
-}
-
-/* What was connected for a program that then says nothing, or ends, is no matter of policy. */
-static void refuse_hello(struct guest *guest, struct passage *passage, const char *fault, const struct err *e)
-{
-	static const uint8_t alert[] = {21, 3, 3, 0, 2, 2, 112}; /* fatal, unrecognized_name */
-
-	if (e->code == ERR_CANCELLED)
-		return;
+	while ((result = hello_read(inbox_data(&guest->inbox), guest->inbox.len, &hello)) == HELLO_MORE)
+		if (inbox_more(&guest->inbox, deadline_ms, NULL) <= 0)
+			return false;
+	fault = fault_of(result, &hello, &passage->host);
+	if (!fault)
+		return true;
 	passage_refuse(passage, fault);
-	(void)wire_write(guest->wire, alert, sizeof(alert), util_now_ms() + LIMIT_EGRESS_HELLO_MS, NULL);
+	(void)wire_write(guest->wire, alert, sizeof(alert), util_now_ms() + LIMIT_EGRESS_HEAD_MS, NULL);
 	linger(guest);
+	return false;
 }
 
 static void serve_requests(struct guest *guest, struct passage *intercepted);
@@ -163,19 +165,14 @@ static void intercept(struct guest *guest, struct passage *passage)
 /* The program has been told that it is connected. */
 static void run_tunnel(struct guest *guest, struct passage *passage, bool is_intercepted)
 {
-	const char *fault = NULL;
-	struct err e = {0};
-
-	if (passage->port == HTTPS_PORT || is_intercepted)
-		fault = check_hello(guest, &passage->host, &e);
-	if (fault) {
-		refuse_hello(guest, passage, fault, &e);
-	} else if (is_intercepted) {
+	if ((passage->port == HTTPS_PORT || is_intercepted) && !check_hello(guest, passage))
+		return;
+	if (is_intercepted) {
 		intercept(guest, passage);
-	} else {
-		inbox_give_back(&guest->inbox);
-		tunnel_run(guest->wire, passage);
+		return;
 	}
+	inbox_give_back(&guest->inbox);
+	tunnel_run(guest->wire, passage);
 }
 
 static bool is_intercepted(const struct guest *guest, const struct egress_host *host, uint16_t port)

@@ -254,7 +254,7 @@
 #define LIMIT_EGRESS_NEXT_MS 250              /* a connection that is not there by then is tried to the next address as well */
 #define LIMIT_EGRESS_ADDRESSES 16             /* of one name that are looked at */
 #define LIMIT_EGRESS_TRIES 4                  /* of them that are tried */
-#define LIMIT_EGRESS_HELLO_MS 10000           /* from a tunnel to 443 to its first message of TLS */
+#define LIMIT_EGRESS_HELLO_MS 30000           /* from a tunnel to 443 to its first message of TLS */
 #define LIMIT_EGRESS_HELLO_BYTES (24 * 1024)  /* that message */
 #define LIMIT_EGRESS_IDLE_MS 600000           /* a tunnel, or one message, in which nothing moves */
 #define LIMIT_EGRESS_HALF_MS 120000           /* the same once one side has ended */

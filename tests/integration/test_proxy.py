@@ -449,6 +449,16 @@ def test_tls_of_another_name(world, proxy, first):
     assert [said["verdict"] for said in proxy.decisions(since)] == ["allow", "deny"]
 
 
+def test_a_tunnel_that_is_not_used(world, proxy):
+    """Browsers open them beforehand: nothing was refused."""
+    since, closed = len(proxy.decisions()), len(proxy.of("closed"))
+    proxy.tunnel("ok.test:443").close()
+    with proxy.tunnel("ok.test:443") as tunnel:
+        tunnel.sendall(client_hello("ok.test")[:50])
+    until(lambda: len(proxy.of("closed")) == closed + 2)
+    assert [said["verdict"] for said in proxy.decisions(since)] == ["allow", "allow"]
+
+
 def test_other_ports_carry_anything(proxy):
     proxy.policy(allow=["ok.test:8443"])
     with proxy.tunnel("ok.test:8443") as tunnel:
