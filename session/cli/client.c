@@ -204,8 +204,9 @@ static struct curl_slist *make_headers(const struct client *client, const struct
 
 	explicit_bzero(token, strlen(token));
 	headers = curl_slist_append(headers, "Expect:");
-	headers = add_header(headers, "Content-Type", request->bytes ? "application/octet-stream" : request->body ? "application/json" : NULL);
+	headers = add_header(headers, "Content-Type", request->bytes || request->has_source ? request->type ? request->type : "application/octet-stream" : request->body ? "application/json" : NULL);
 	headers = add_header(headers, "Idempotency-Key", request->key);
+	headers = add_header(headers, "Accept", request->accept);
 	return add_header(headers, "If-None-Match", request->etag);
 }
 
@@ -236,7 +237,13 @@ static void set_up(struct client *client, const char *url, struct curl_slist *he
 	client_prepare(client, curl, url);
 	curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, taker->request->method);
 	curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
-	curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, ANSWER_MS);
+	/* What is as long as a file takes as long as that. */
+	if (taker->request->has_source || taker->request->accept) {
+		curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, 1L);
+		curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, ANSWER_MS / 1000);
+	} else {
+		curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, ANSWER_MS);
+	}
 	curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_body);
 	curl_easy_setopt(curl, CURLOPT_WRITEDATA, taker);
 	if (!client->stop)
@@ -244,6 +251,14 @@ static void set_up(struct client *client, const char *url, struct curl_slist *he
 	curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
 	curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, look_at_stop);
 	curl_easy_setopt(curl, CURLOPT_XFERINFODATA, client);
+}
+
+static size_t read_source(char *out, size_t size, size_t n, void *arg)
+{
+	const struct client_request *request = arg;
+	ssize_t got = read(request->source, out, size * n);
+
+	return got < 0 ? CURL_READFUNC_ABORT : (size_t)got;
 }
 
 /* One try. */
@@ -262,6 +277,12 @@ static CURLcode perform(struct client *client, const struct client_request *requ
 	if (request->bytes) {
 		curl_easy_setopt(client->curl, CURLOPT_POSTFIELDS, request->bytes);
 		curl_easy_setopt(client->curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->n_bytes);
+	}
+	if (request->has_source) {
+		curl_easy_setopt(client->curl, CURLOPT_UPLOAD, 1L);
+		curl_easy_setopt(client->curl, CURLOPT_READFUNCTION, read_source);
+		curl_easy_setopt(client->curl, CURLOPT_READDATA, (void *)(uintptr_t)request);
+		curl_easy_setopt(client->curl, CURLOPT_INFILESIZE_LARGE, (curl_off_t)request->source_len);
 	}
 	code = curl_easy_perform(client->curl);
 	curl_slist_free_all(headers);

@@ -68,6 +68,11 @@ struct client_request {
 	const json_t *body; /* or NULL */
 	const void *bytes;  /* or this as it is, n_bytes of it; or NULL */
 	size_t n_bytes;
+	int source;         /* with has_source: a file whose rest is the body, of source_len bytes; -1: up to its end */
+	bool has_source;
+	int64_t source_len;
+	const char *type;   /* of `bytes` or `source`; NULL: application/octet-stream */
+	const char *accept; /* or NULL */
 	const char *key;    /* Idempotency-Key: it is sent again, a few times, when an answer is lost; NULL: sent once */
 	bool again;         /* it changes nothing, so it is sent again as with a key */
 	const char *etag;   /* If-None-Match, or NULL */

@@ -9,6 +9,8 @@ extern const struct cli_command session_new, session_show, session_rm;          
 extern const struct cli_command session_pause, session_resume;                     /* session.c */
 extern const struct cli_command mcp_serve;                                         /* mcp.c */
 extern const struct cli_command ls_sessions;                                       /* ls.c */
+extern const struct cli_command cp_file;                                           /* cp.c */
+extern const struct cli_command workspace_get;                                     /* workspace.c */
 extern const struct cli_command lease_command;                                     /* lease.c */
 extern const struct cli_command set_session;                                       /* set.c */
 extern const struct cli_command grant_make, grant_ls, grant_revoke;                /* grant.c */

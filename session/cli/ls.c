@@ -5,6 +5,7 @@
 #include "session/base/json.h"
 #include "session/base/util.h"
 #include "session/cli/commands.h"
+#include "session/cli/files.h"
 #include "session/cli/show.h"
 
 #define LIVING "starting,ready,paused,ending"
@@ -65,6 +66,43 @@ static int make_path(const struct args *args, char **out, struct err *e)
 	return 0;
 }
 
+/* ID:PATH: what is in a folder of a session. */
+static int run_folder(struct cli *cli)
+{
+	auto_free char *path = NULL;
+	auto_reply reply = {0};
+	const json_t *entry;
+	struct err e = {0};
+	size_t i;
+	int status;
+
+	if (files_path(cli->args.words[0], &path, &e))
+		return cli_fail(cli, CLI_USAGE, &e);
+	status = cli_call(cli, "GET", path, NULL, &reply);
+	if (status != CLI_DONE)
+		return status;
+	if (!json_object_get(reply.json, "entries")) {
+		(void)err_set(&e, ERR_BAD_REQUEST, NULL, "this is a file; glovebox cp fetches it");
+		return cli_fail(cli, CLI_REFUSED, &e);
+	}
+	if (cli->json) {
+		show_json(reply.json);
+		return CLI_DONE;
+	}
+	printf("%-8s%-6s%14s  %-22s%s\n", "TYPE", "MODE", "SIZE", "MODIFIED", "NAME");
+	json_array_foreach(json_object_get(reply.json, "entries"), i, entry) {
+		show_value(stdout, json_object_get(entry, "type"), 8);
+		show_value(stdout, json_object_get(entry, "mode"), 6);
+		printf("%14lld  ", (long long)json_integer_value(json_object_get(entry, "size")));
+		show_value(stdout, json_object_get(entry, "modified"), 22);
+		show_value(stdout, json_object_get(entry, "name"), 0);
+		putchar('\n');
+	}
+	if (json_is_true(json_object_get(reply.json, "more")))
+		fputs("there are more\n", stderr);
+	return CLI_DONE;
+}
+
 static int run_ls(struct cli *cli)
 {
 	auto_free char *path = NULL;
@@ -74,6 +112,8 @@ static int run_ls(struct cli *cli)
 	size_t i;
 	int status;
 
+	if (cli->args.n_words > 0)
+		return run_folder(cli);
 	if (make_path(&cli->args, &path, &e))
 		return cli_fail(cli, CLI_USAGE, &e);
 	status = cli_call(cli, "GET", path, NULL, &reply);
@@ -90,5 +130,5 @@ static int run_ls(struct cli *cli)
 }
 
 const struct cli_command ls_sessions = {
-	"ls", "[--all] [--state STATE] [--label K=V]…", "list the sessions", ls_options, ARRAY_LEN(ls_options), 0, 0, ARGS_MAX, run_ls,
+	"ls", "[--all] [--state STATE] [--label K=V]… | ID:PATH", "list the sessions, or a folder of one", ls_options, ARRAY_LEN(ls_options), 0, 1, ARGS_MAX, run_ls,
 };

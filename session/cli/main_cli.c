@@ -11,7 +11,7 @@
 static const struct cli_command *const commands[] = {
 	&session_new, &ls_sessions, &session_show, &set_session, &session_pause, &session_resume, &lease_command, &session_rm,
 	&grant_make, &grant_ls, &grant_revoke, &view_open, &approvals_ls, &approvals_show, &approvals_allow, &approvals_deny, &approvals_rules,
-	&shot_take, &act_send, &exec_run, &run_file, &replay_journal, &export_journal, &mcp_serve, &image_build, &image_ls, &token_make,
+	&shot_take, &act_send, &exec_run, &cp_file, &workspace_get, &run_file, &replay_journal, &export_journal, &mcp_serve, &image_build, &image_ls, &token_make,
 	&secret_put, &secret_ls, &secret_rm, &limits_suggest, &top_show, &doctor_look, &selftest_run,
 };
 

@@ -6,11 +6,14 @@
 #include "session/base/limits.h"
 #include "session/base/util.h"
 #include "session/cli/commands.h"
+#include "session/cli/workspace.h"
 #include "session/cli/show.h"
 
 static const struct arg_option new_options[] = {
 	SESSION_SPEC_OPTIONS,
 	{"count", 0, "N", false, "make so many, all or none"},
+	{"workspace", 0, "FOLDER", false, "copy this folder to ~/workspace: keys and credentials stay here, .git is read-only"},
+	{"include", 0, "PATH", true, "of the workspace: take this file or folder, although it looks like a key or credentials"},
 	{"quiet", 'q', NULL, false, "print the id and nothing else"},
 };
 
@@ -161,6 +164,7 @@ static int run_new(struct cli *cli)
 	json_auto_t *spec = NULL;
 	auto_reply reply = {0};
 	struct err e = {0};
+	auto_fd archive = -1;
 	long count = 0;
 	int status;
 
@@ -168,7 +172,11 @@ static int run_new(struct cli *cli)
 		return cli_fail(cli, CLI_USAGE, &e);
 	if (count > 0)
 		json_object_set_new(spec, "count", json_integer(count));
+	if (workspace_pack(&cli->args, &archive, &e))
+		return cli_fail(cli, CLI_USAGE, &e);
 	status = cli_call(cli, "POST", "/v1/sessions", spec, &reply);
+	if (status == CLI_DONE && archive >= 0)
+		status = workspace_send(cli, reply.json, archive);
 	if (status != CLI_DONE)
 		return status;
 	if (cli->json)

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Workspaces, there and back. */
+#include "session/cli/workspace.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "session/base/json.h"
+#include "session/base/util.h"
+#include "session/cli/commands.h"
+#include "session/cli/files.h"
+#include "session/cli/folder.h"
+#include "session/cli/show.h"
+
+#define FOLDER "~/workspace"
+
+/* --- there --- */
+
+static char *kept_path(const char *id)
+{
+	const char *home = getenv("HOME");
+
+	return util_printf("%s/.local/share/glovebox/workspaces/%s.tar", home ? home : "", id);
+}
+
+static void make_folders(const char *file)
+{
+	auto_free char *path = util_strdup(file);
+
+	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		(void)mkdir(path, 0700);
+		*slash = '/';
+	}
+}
+
+static void keep(const char *id, int archive)
+{
+	auto_free char *path = kept_path(id);
+	auto_fd out = -1;
+	off_t at = 0;
+
+	make_folders(path);
+	out = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+	while (out >= 0 && sendfile(out, archive, &at, 1 << 24) > 0)
+		continue;
+	if (out < 0)
+		fprintf(stderr, "what was sent cannot be kept in %s: changes cannot be told from it\n", path);
+}
+
+static void tell_pack(const char *folder, const struct folder_report *report)
+{
+	const json_t *line;
+	size_t i;
+
+	fprintf(stderr, "%s: %zu files and folders, %.1f MB\n", folder, report->n, (double)report->bytes / 1e6);
+	json_array_foreach(report->left_out, i, line) {
+		fputs(i == 0 ? "left out:\n  " : "  ", stderr);
+		show_value(stderr, line, 0);
+		fputc('\n', stderr);
+	}
+}
+
+int workspace_pack(const struct args *args, int *archive, struct err *e)
+{
+	const char *folder = args_get(args, "workspace"), *named[ARGS_MAX + 1] = {NULL};
+	const struct folder_rules rules = {.is_workspace = true, .named = named};
+	struct folder_report report = {0};
+	size_t at = 0, n = 0;
+	int rc;
+
+	*archive = -1;
+	while ((named[n] = args_next(args, "include", &at)))
+		n++;
+	if (!folder)
+		return n > 0 ? err_set(e, ERR_BAD_REQUEST, NULL, "--include is of a --workspace") : 0;
+	rc = files_temporary(archive, e) < 0 ? -1 : folder_pack(folder, &rules, *archive, &report, e);
+	if (rc == 0)
+		tell_pack(folder, &report);
+	json_decref(report.left_out);
+	return rc;
+}
+
+static int send_one(struct cli *cli, const json_t *session, int archive)
+{
+	const char *id = form_string(session, "id", "");
+	auto_free char *word = util_printf("%s:" FOLDER, id), *path = NULL;
+	auto_reply reply = {0};
+	struct err e = {0};
+	int status;
+
+	if (files_path(word, &path, &e))
+		return cli_fail(cli, CLI_REFUSED, &e);
+	status = files_send_folder(cli, path, archive, &reply);
+	if (status == CLI_DONE)
+		keep(id, archive);
+	else
+		fprintf(stderr, "the session %s is there, but without the workspace\n", id);
+	return status;
+}
+
+int workspace_send(struct cli *cli, const json_t *answer, int archive)
+{
+	const json_t *sessions = json_object_get(answer, "sessions"), *session;
+	int status = sessions ? CLI_DONE : send_one(cli, answer, archive);
+	size_t i;
+
+	json_array_foreach(sessions, i, session)
+		if (status == CLI_DONE)
+			status = send_one(cli, session, archive);
+	return status;
+}
+
+/* --- back --- */
+
+struct change {
+	json_t *before, *now; /* entries by name, as folder_digest tells them */
+};
+
+static bool is_git(const char *name)
+{
+	return folder_is_git(name, strcspn(name, "/"));
+}
+
+/* New, or another. */
+static bool is_changed(void *arg, const struct tar_entry *entry)
+{
+	const struct change *change = arg;
+
+	if (entry->kind == TAR_FOLDER || is_git(entry->name))
+		return false;
+	return !json_equal(json_object_get(change->before, entry->name), json_object_get(change->now, entry->name));
+}
+
+static bool is_no_git(void *arg, const struct tar_entry *entry)
+{
+	(void)arg;
+	return !is_git(entry->name);
+}
+
+/* [{"path","change"}…] by name; the caller's reference. */
+static json_t *list_changes(const struct change *change)
+{
+	json_auto_t *all = json_copy(change->before);
+	json_t *list = json_array(), *value;
+	const char *name;
+
+	(void)json_object_update_missing(all, change->now);
+	json_object_foreach(all, name, value) {
+		const json_t *before = json_object_get(change->before, name), *now = json_object_get(change->now, name);
+
+		if (is_git(name) || json_equal(before, now))
+			continue;
+		(void)json_array_append_new(list, json_pack("{s:s,s:s}", "path", name, "change", !before ? "added" : !now ? "deleted" : "changed"));
+	}
+	return list;
+}
+
+static void show_changes(const struct cli *cli, const json_t *list)
+{
+	const json_t *one;
+	size_t i;
+
+	if (cli->json) {
+		json_auto_t *out = json_pack("{s:O}", "changes", (json_t *)(uintptr_t)list);
+
+		show_json(out);
+		return;
+	}
+	json_array_foreach(list, i, one) {
+		fprintf(stderr, "%-9s", form_string(one, "change", ""));
+		show_value(stderr, json_object_get(one, "path"), 0);
+		fputc('\n', stderr);
+	}
+	if (i == 0)
+		fputs("nothing has changed\n", stderr);
+}
+
+static void become_git(const char *folder, int out) __attribute__((noreturn));
+static void become_git(const char *folder, int out)
+{
+	static const char *const argv[] = {"git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "diff.external=", "-c", "core.attributesFile=/dev/null", "--no-pager",
+	                             "diff", "--no-index", "--no-ext-diff", "--no-textconv", "--no-color", "--no-prefix", "--binary", "--no-renames", "a", "b", NULL};
+	/* No settings but these: neither the user's, nor what lies in the folders or above them. */
+	auto_free char *ceiling = util_printf("GIT_CEILING_DIRECTORIES=%.*s", (int)(strrchr(folder, '/') - folder), folder);
+	const char *const env[] = {"PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C", "HOME=/nonexistent", "XDG_CONFIG_HOME=/nonexistent", "GIT_CONFIG_NOSYSTEM=1",
+	                           "GIT_CONFIG_GLOBAL=/dev/null", "GIT_ATTR_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0", ceiling, NULL};
+
+	if (chdir(folder) == 0 && dup2(out, STDOUT_FILENO) >= 0)
+		(void)execvpe(argv[0], (char *const *)(uintptr_t)argv, (char *const *)(uintptr_t)env);
+	_exit(127);
+}
+
+/* git tells whether they differ by its status, 0 or 1. */
+static int run_git(const char *folder, int out, struct err *e)
+{
+	pid_t pid = fork();
+	int status = 0;
+
+	if (pid == 0)
+		become_git(folder, out);
+	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		continue;
+	if (pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) <= 1)
+		return 0;
+	return err_set(e, ERR_BAD_REQUEST, NULL, "git, which makes the patch, has failed or is not there");
+}
+
+static void remove_tree(const char *folder)
+{
+	const char *const argv[] = {"rm", "-rf", "--", folder, NULL};
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		(void)execvp(argv[0], (char *const *)(uintptr_t)argv);
+		_exit(127);
+	}
+	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		continue;
+}
+
+/* Both as they were and are, side by side in a new folder, in which no repository is. */
+static int make_patch(int before, int now, const char *file, struct err *e)
+{
+	const char *tmp = getenv("TMPDIR");
+	auto_free char *folder = util_printf("%s/glovebox-XXXXXX", tmp && *tmp ? tmp : "/tmp"), *a = NULL, *b = NULL;
+	struct folder_report one = {0}, other = {0};
+	auto_fd out = strcmp(file, "-") == 0 ? dup(STDOUT_FILENO) : open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	int rc;
+
+	if (out < 0 || !mkdtemp(folder))
+		return err_set(e, ERR_BAD_REQUEST, NULL, "%s cannot be written: %s", file, strerror(errno));
+	a = util_printf("%s/a", folder);
+	b = util_printf("%s/b", folder);
+	rc = folder_unpack(before, a, is_no_git, NULL, &one, e);
+	if (rc == 0)
+		rc = folder_unpack(now, b, is_no_git, NULL, &other, e);
+	if (rc == 0)
+		rc = run_git(folder, out, e);
+	remove_tree(folder);
+	json_decref(one.left_out);
+	json_decref(other.left_out);
+	return rc;
+}
+
+static int bring(struct cli *cli, struct change *change, int before, int now)
+{
+	const char *folder = args_get(&cli->args, "output"), *patch = args_get(&cli->args, "patch");
+	struct folder_report report = {0};
+	json_auto_t *list = NULL;
+	struct err e = {0};
+	int rc = 0;
+
+	if (folder_digest(before, &change->before, &e) || folder_digest(now, &change->now, &e))
+		return cli_fail(cli, CLI_REFUSED, &e);
+	list = list_changes(change);
+	if (folder)
+		rc = folder_unpack(now, folder, is_changed, change, &report, &e);
+	if (rc == 0 && patch)
+		rc = make_patch(before, now, patch, &e);
+	if (rc == 0)
+		show_changes(cli, list);
+	json_decref(report.left_out);
+	return rc < 0 ? cli_fail(cli, CLI_REFUSED, &e) : CLI_DONE;
+}
+
+static const struct arg_option workspace_options[] = {
+	{"output", 'o', "FOLDER", false, "put what is new or changed into this new folder"},
+	{"patch", 0, "FILE", false, "write all changes as a patch for git apply (- is standard output)"},
+};
+
+static int run_workspace(struct cli *cli)
+{
+	const char *id = cli->args.words[0];
+	auto_free char *word = util_printf("%s:" FOLDER, id), *path = NULL, *kept = kept_path(id);
+	struct change change = {0};
+	auto_fd before = open(kept, O_RDONLY | O_CLOEXEC);
+	auto_fd now = -1;
+	struct err e = {0};
+	int status;
+
+	if (files_path(word, &path, &e))
+		return cli_fail(cli, CLI_USAGE, &e);
+	if (before < 0)
+		(void)err_set(&e, ERR_BAD_REQUEST, NULL, "what was sent to it is not there (%s): glovebox cp -r %.40s:workspace FOLDER fetches all of it", kept, id);
+	if (before < 0 || files_temporary(&now, &e))
+		return cli_fail(cli, CLI_USAGE, &e);
+	status = files_fetch_folder(cli, path, now);
+	if (status == CLI_DONE)
+		status = bring(cli, &change, before, now);
+	json_decref(change.before);
+	json_decref(change.now);
+	return status;
+}
+
+const struct cli_command workspace_get = {
+	"workspace", "ID [-o FOLDER] [--patch FILE]", "tell what was changed in a session's workspace, and bring it here", workspace_options, ARRAY_LEN(workspace_options), 1, 1,
+	ARGS_MAX, run_workspace,
+};

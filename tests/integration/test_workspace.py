@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Files and workspaces from the command line: copied in and out, what stays here, what comes back, and that what comes out of a session does nothing here."""
+import os
+import subprocess
+
+import pytest
+
+from test_cli import DONE, REFUSED, USAGE, Cli
+
+
+@pytest.fixture(name="cli", scope="module")
+def shared_cli(server, tmp_path_factory):
+    cli = Cli(server)
+    cli.environment["HOME"] = str(tmp_path_factory.mktemp("home"))
+    return cli
+
+
+def git(folder, *words):
+    done = subprocess.run(["git", "-c", "user.name=Ada", "-c", "user.email=ada@example.org", *words], cwd=folder, capture_output=True, text=True, check=True)
+    return done.stdout
+
+
+@pytest.fixture(name="folder", scope="module")
+def project(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("project")
+    (folder / "src").mkdir()
+    (folder / "src/main.c").write_text("int main(void) { return 1; }\n")
+    (folder / "stays").write_text("as it is\n")
+    (folder / "goes").write_text("goes\n")
+    (folder / "größe").write_bytes(bytes(range(256)))
+    (folder / "run").write_text("#!/bin/sh\n")
+    (folder / "run").chmod(0o755)
+    git(folder, "init", "-q")
+    git(folder, "remote", "add", "origin", "https://ada:token@example.org/x")
+    git(folder, "add", ".")
+    git(folder, "commit", "-q", "-m", "start")
+    (folder / ".git/hooks/post-checkout").write_text("#!/bin/sh\ntouch /tmp/never\n")
+    for name in (".env", "server.key", "id_ed25519", "src/credentials.json", ".npmrc"):
+        (folder / name).write_text("secret")
+    (folder / ".env.example").write_text("EXAMPLE=\n")
+    (folder / "out").symlink_to("/etc/passwd")
+    (folder / "in").symlink_to("src/main.c")
+    return folder
+
+
+@pytest.fixture(name="id", scope="module")
+def session_of_it(cli, folder):
+    made = cli.run("new", "--image", "minimal", "--workspace", folder, "--include", ".npmrc")
+    said = made.stderr.decode()
+    for name in (".env:", "server.key:", "id_ed25519:", "src/credentials.json:", "out:", ".git/hooks:", ".git/config:"):
+        assert f"  {name}" in said, said
+    assert "MB" in said and ".env.example" not in said and ".npmrc" not in said
+    name = made.stdout.decode().strip()
+    yield name
+    cli.run("rm", name)
+
+
+def test_what_is_there(cli, folder, id):
+    found = cli.run("exec", id, "--", "sh", "-c", "cd ~/workspace && find . -path ./.git -prune -o -print | sort && git status --porcelain 2>/dev/null | head; cat .git/config; ls .git/hooks 2>&1;"
+                    " touch .git/x 2>&1; stat -c %a run .git/HEAD", status=DONE).stdout.decode()
+    assert found.startswith(".\n./.env.example\n./.npmrc\n./goes\n./größe\n./in\n./run\n./src\n./src/main.c\n./stays\n"), found
+    assert "token" not in found and "Permission denied" in found and found.endswith("755\n444\n")
+    listed = cli.json("ls", f"{id}:workspace")
+    assert {entry["name"] for entry in listed["entries"]} >= {"src", "goes", ".git"}
+    assert "workspace" in cli.run("ls", f"{id}:").stdout.decode()
+
+
+def test_files_there_and_back(cli, tmp_path, id):
+    content = os.urandom(300000)
+    (tmp_path / "a b").write_bytes(content)
+    cli.run("cp", tmp_path / "a b", f"{id}:copied/a b", status=REFUSED)
+    cli.run("cp", tmp_path / "a b", f"{id}:a b")
+    cli.run("cp", f"{id}:a b", tmp_path / "back")
+    assert (tmp_path / "back").read_bytes() == content
+    assert cli.run("cp", f"{id}:/home/user/a b", "-").stdout == content
+    cli.run("cp", "-", f"{id}:/tmp/typed", input=b"typed")
+    assert cli.run("cp", f"{id}:/tmp/typed", "-").stdout == b"typed"
+    for words, status in {(f"{id}:none", str(tmp_path / "none")): REFUSED, (f"{id}:workspace", str(tmp_path / "none")): DONE, ("x", "y"): USAGE, (f"{id}:a", f"{id}:b"): USAGE,
+                          (str(tmp_path), f"{id}:x"): USAGE}.items():
+        if status != DONE:
+            cli.run("cp", *words, status=status)
+            assert not (tmp_path / "none").exists() and not (tmp_path / "none.part").exists()
+    (tmp_path / "tree/in").mkdir(parents=True)
+    (tmp_path / "tree/in/x").write_text("x")
+    cli.run("cp", "-r", tmp_path / "tree", f"{id}:tree")
+    cli.run("cp", "-r", f"{id}:tree", tmp_path / "tree2")
+    assert (tmp_path / "tree2/in/x").read_text() == "x"
+    cli.run("cp", "-r", f"{id}:tree", tmp_path / "tree2", status=REFUSED)
+
+
+def test_changes_come_back(cli, folder, tmp_path, id):
+    assert b"nothing has changed" in cli.run("workspace", id).stderr
+    cli.run("exec", id, "--", "sh", "-c", "cd ~/workspace && echo 'int main(void) { return 0; }' >src/main.c && rm goes && echo new >'new file' && mkdir -p d && echo 1 >d/e")
+    changes = cli.json("workspace", id, "-o", str(tmp_path / "changes"), "--patch", str(tmp_path / "patch"))["changes"]
+    assert {change["path"]: change["change"] for change in changes} == {"src/main.c": "changed", "goes": "deleted", "new file": "added", "d/e": "added"}
+    assert {str(path.relative_to(tmp_path / "changes")) for path in (tmp_path / "changes").rglob("*") if path.is_file()} == {"src/main.c", "new file", "d/e"}
+    clone = tmp_path / "clone"
+    subprocess.run(["git", "clone", "-q", folder, clone], check=True)
+    git(clone, "apply", "-p1", str(tmp_path / "patch"))
+    assert (clone / "src/main.c").read_text() == "int main(void) { return 0; }\n" and not (clone / "goes").exists() and (clone / "new file").read_text() == "new\n"
+    assert (clone / "stays").read_text() == "as it is\n"
+
+
+def test_a_hostile_workspace(cli, tmp_path, id):
+    """Repositories, settings, attributes and links that would run or reach something here."""
+    marker = tmp_path / "run"
+    cli.run("exec", id, "--", "sh", "-c", "cd ~/workspace && chmod -R u+w .git && printf '[core]\\n\\tfsmonitor = touch %s\\n\\thooksPath = .\\n[diff \"x\"]\\n\\tcommand = touch %s\\n' "
+            f"{marker} {marker} >.git/config && printf '* diff=x filter=x\\n' >.gitattributes && cp .git/config .gitconfig && "
+            "mkdir -p sub/.git 'sub/.GIT ' sub/git~1 && cp .git/config sub/.git/config && cp .git/config 'sub/.GIT /config' && cp .git/config sub/git~1/config && "
+            "ln -s .git/config link && ln -s ../../../../etc/passwd deep && ln -s src lsrc")
+    cli.run("workspace", id, "-o", str(tmp_path / "changes"), "--patch", str(tmp_path / "patch"))
+    names = {str(path.relative_to(tmp_path / "changes")) for path in (tmp_path / "changes").rglob("*")}
+    assert not any(part.lower().startswith((".git ", "git~")) or part.lower() == ".git" for name in names for part in name.split("/")), names
+    assert ".gitattributes" in names and "link" not in names and "deep" not in names and os.readlink(tmp_path / "changes/lsrc") == "src"
+    assert b"fsmonitor" not in (tmp_path / "patch").read_bytes().split(b"b/.gitconfig")[0].split(b"b/.gitattributes")[0]
+    assert not marker.exists()
+
