@@ -250,7 +250,7 @@ def test_terminal_sees_no_control_characters(cli, session):
 
 @pytest.mark.parametrize("words, said", [
     ([], "usage"), (["frobnicate"], "new, ls, show, set, pause, resume, lease, rm"), (["ls", "--nope"], "--json"), (["show"], "ID"),
-    (["frobnicate"], "secret, doctor"), (["approvals"], "takes one of: ls, show, allow, deny, rules"), (["secret", "get"], "takes one of: put, ls, rm"),
+    (["frobnicate"], "secret, limits, top, doctor"), (["approvals"], "takes one of: ls, show, allow, deny, rules"), (["secret", "get"], "takes one of: put, ls, rm"),
     (["help", "frobnicate"], "no command"), (["view", "s1", "--look"], "--look goes with --socket or --port"),
     (["view", "s1", "--port", "0", "--role", "controller"], "--role is of a link"), (["view", "s1", "--socket", "x", "--ttl", "9"], "--ttl is of a link"),
     (["lease", "s1", "--note", "x"], "--note goes with give"), (["lease", "s1", "give", "--kind", "login"], "--kind goes with take"),
