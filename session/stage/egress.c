@@ -282,11 +282,13 @@ int egress_begin(struct stage *stage, int64_t deadline_ms, struct err *e)
 
 int egress_setup_begin(struct stage *stage, const json_t *wanted, int64_t deadline_ms, struct err *e)
 {
+	stage->egress.in_setup = true;
 	return stage->egress.is_there ? set_policy(stage, wanted, true, deadline_ms, e) : 0;
 }
 
 int egress_setup_end(struct stage *stage, int64_t deadline_ms, struct err *e)
 {
+	stage->egress.in_setup = false;
 	return stage->egress.is_there ? set_policy(stage, json_object_get(stage->spec, "egress"), true, deadline_ms, e) : 0;
 }
 

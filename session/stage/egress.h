@@ -27,6 +27,7 @@ struct egress {
 	bool is_there;             /* the session has one */
 	struct ipc_stream *link;   /* NULL: no process answers now, and nothing goes out */
 	json_t *policy;            /* that holds, as it is sent */
+	bool in_setup;             /* it is that of the setup phase: nobody is there yet who could be asked, and its list was written for it */
 	bool ready;                /* the process has taken it */
 	struct co_event changed;
 	json_int_t connections;    /* open now */

@@ -148,7 +148,7 @@ void egress_ask(struct stage *stage, const json_t *asked)
 
 	if (stage->approvals.policy)
 		judged = policy_judge(stage->approvals.policy, &subject);
-	if (judged.verdict == POLICY_ASK && stage->lease.holder == LEASE_HUMAN)
+	if (judged.verdict == POLICY_ASK && (stage->lease.holder == LEASE_HUMAN || stage->egress.in_setup))
 		tell(stage, id, true, false);
 	else if (judged.verdict != POLICY_ASK)
 		tell(stage, id, judged.verdict == POLICY_ALLOW, judged.verdict == POLICY_ALLOW);

@@ -184,6 +184,21 @@ def test_a_long_list(outside, site):
         assert refused.value.pointer == "/egress/allow"
 
 
+@pytest.mark.parametrize("egress", [{"mode": "none"}, {"mode": "allowlist", "allow": ["other.test"]}])
+def test_the_list_of_the_setup_phase_ends_with_it(outside, site, egress):
+    """It reaches what its own list has and asks nobody; what comes after it does not, nor a connection that it left behind."""
+    lasting = f"exec 9<>/dev/tcp/127.0.0.1/3128; printf 'GET {site.url()} HTTP/1.1\r\nHost: ok.test:{site.port}\r\n\r\n' >&9; setsid sleep 1000 <&9 >/dev/null 2>&1 &"
+    session = outside.api.new(image="toolkits", egress=egress, approval={"mode": "boundary"}, setup={
+        "commands": [[*CURL, site.url()], ["bash", "-c", lasting], [*CURL, site.url(host="evil.test")]],
+        "egress": {"mode": "allowlist", "allow": [f"ok.test:{site.port}"]}})
+    results = session.answer["setup"]
+    assert results[0]["stdout"].endswith("200") and results[2]["stdout"].endswith("403")
+    assert session.exec(*CURL, site.url())["stdout"].endswith("403")
+    until(lambda: session.api.call("GET", session.path)["egress"]["connections"] == 0)
+    assert session.api.call("GET", session.path)["egress"]["mode"] == egress["mode"]
+    session.end()
+
+
 def test_none_is_no_process_at_all(outside, site):
     session = outside.api.new(image="toolkits")
     running = jail.processes(session.id).values()
