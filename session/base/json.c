@@ -14,6 +14,7 @@
 #include "session/base/limits.h"
 #include "session/base/util.h"
 
+#define FIRST_BYTES 32 /* of a string that is unescaped, beyond what it has */
 #define TEXT_OF(number) #number
 #define NUMBER_TEXT(number) TEXT_OF(number)
 
@@ -179,8 +180,8 @@ static bool scan_plain(struct scan *s)
 
 static void add(struct piece *piece, const char *bytes, size_t len)
 {
-	if (piece->len + len > piece->size) {
-		piece->size = 2 * (piece->len + len);
+	if (piece->len + len >= piece->size) {
+		piece->size = 2 * (piece->len + len) + FIRST_BYTES;
 		piece->unescaped = util_realloc(piece->unescaped, piece->size);
 	}
 	memcpy(piece->unescaped + piece->len, bytes, len);
