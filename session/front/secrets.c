@@ -126,8 +126,30 @@ static int check_way(const json_t *rules, size_t at, const json_t *spec, struct 
 	return 0;
 }
 
+/* A variable of the setup phase is seen in the session, where a secret that is put into requests never is. */
+static int check_variables(const json_t *rules, const json_t *variables, struct err *e)
+{
+	const json_t *rule;
+	const char *variable;
+	json_t *name;
+	size_t i;
+
+	json_object_foreach((json_t *)(uintptr_t)variables, variable, name)
+		json_array_foreach(rules, i, rule) {
+			char path[ERR_PATH_MAX] = "/setup/secrets";
+
+			if (!injects(rule) || !json_equal(name, json_object_get(rule, "name")))
+				continue;
+			(void)form_pointer_add(path, variable);
+			return err_set(e, ERR_BAD_FIELD, path, "%s is put into requests outside of the session, and is in none of its environments", json_string_value(name));
+		}
+	return 0;
+}
+
 int secrets_check_ways(const json_t *rules, const json_t *spec, struct err *e)
 {
+	if (check_variables(rules, json_object_get(json_object_get(spec, "setup"), "secrets"), e) < 0)
+		return -1;
 	for (size_t i = 0; i < json_array_size(rules); i++)
 		if (injects(json_array_get(rules, i)) && check_way(rules, i, spec, e) < 0)
 			return -1;

@@ -22,8 +22,8 @@ int secrets_rules(struct store *store, const json_t *spec, json_t **rules, struc
 uint32_t secrets_injected(const json_t *rules);
 
 /*
- * Rules that put secrets into requests and what the spec says of its way out: the origin must be one that its requests may go to, and no header of it that of two
- * secrets. ERR_BAD_FIELD at /secrets/N.
+ * Rules that put secrets into requests and what the spec says of its way out: the origin must be one that its requests may go to, no header of it that of two
+ * secrets, and none a variable of the setup phase. ERR_BAD_FIELD at /secrets/N or /setup/secrets/NAME.
  */
 int secrets_check_ways(const json_t *rules, const json_t *spec, struct err *e);
 

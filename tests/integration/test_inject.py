@@ -237,6 +237,23 @@ def test_without_such_a_secret_there_is_none(world):
     session.end()
 
 
+def test_it_is_no_variable_of_the_setup(world):
+    """That would be in the session."""
+    with pytest.raises(Refused) as refused:
+        world.server.api.new(**world.spec(), setup={"commands": ["true"], "secrets": {"TOKEN": "api-key"}})
+    assert (refused.value.code, refused.value.pointer) == ("bad_field", "/setup/secrets/TOKEN")
+
+
+def test_in_the_setup_phase_alone(world):
+    """What only that may reach needs the secret then, and not later."""
+    ask = ["sh", "-c", f"printf '{get('/setup').encode('unicode_escape').decode()}' | ({TLS}) || true", "sh", f"api.test:{world.secure.port}", "api.test", "/run/egress/bundle.pem"]
+    before = len(world.secure.got)
+    session = world.server.api.new(image="minimal", secrets=["api-key"], setup={"commands": [ask], "egress": world.spec()["egress"]})
+    assert [got[1] for got in world.secure.got[before:]] == ["/setup"] and world.secure.values("Authorization") == [f"Bearer {VALUE}"]
+    assert "200" not in send(session, world, get("/ok")) and len(world.secure.got) == before + 1
+    session.end()
+
+
 # --- the value
 
 def test_it_is_nowhere_in_the_session(world, session):
