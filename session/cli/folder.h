@@ -36,6 +36,12 @@ int folder_unpack(int archive, const char *folder, folder_wants_fn *wants, void 
 /* Is this what git, or a file system that git runs on, could take for ".git"? */
 bool folder_is_git(const char *part, size_t len);
 
+/* The same of any part of a path. */
+bool folder_has_git(const char *path);
+
+/* Reads an archive from the start of a file. ERR_BAD_REQUEST, and what the functions return. */
+int folder_read(int archive, const struct tar_ops *ops, struct err *e);
+
 /* Each entry of an archive: {"NAME": "what it is"}; files by a digest of their content. ERR_BAD_REQUEST. */
 int folder_digest(int archive, json_t **entries, struct err *e);
 

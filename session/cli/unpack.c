@@ -51,7 +51,7 @@ bool folder_is_git(const char *part, size_t len)
 	return strcasecmp(plain, ".git") == 0 || strncasecmp(plain, "git~", 4) == 0;
 }
 
-static bool has_git(const char *name)
+bool folder_has_git(const char *name)
 {
 	for (const char *at = name;; at++) {
 		size_t len = strcspn(at, "/");
@@ -118,7 +118,7 @@ static int take_entry(void *arg, const struct tar_entry *entry, struct err *e)
 	util_close_fd(&u->fd);
 	if (!*entry->name || (u->wants && !u->wants(u->arg, entry)))
 		return 0;
-	if (has_git(entry->name) || (entry->kind == TAR_LINK && has_git(entry->target))) {
+	if (folder_has_git(entry->name) || (entry->kind == TAR_LINK && folder_has_git(entry->target))) {
 		(void)json_array_append_new(u->report->left_out, json_sprintf("%s: it would be a repository's", entry->name));
 		return 0;
 	}
@@ -136,7 +136,7 @@ static int take_data(void *arg, const void *data, size_t len, struct err *e)
 	return u->fd >= 0 && util_write_all(u->fd, data, len) < 0 ? err_set(e, ERR_BAD_REQUEST, NULL, "a file cannot be written: %s", strerror(errno)) : 0;
 }
 
-static int read_all(int archive, const struct tar_ops *ops, struct err *e)
+int folder_read(int archive, const struct tar_ops *ops, struct err *e)
 {
 	auto_free struct tar_reader *reader = util_zalloc(sizeof(*reader));
 	auto_free char *piece = util_alloc(PIECE_BYTES);
@@ -165,7 +165,7 @@ int folder_unpack(int archive, const char *folder, folder_wants_fn *wants, void 
 	if (mkdir(folder, 0755) < 0)
 		return err_set(e, ERR_BAD_REQUEST, NULL, "the folder %s cannot be made: %s", folder, strerror(errno));
 	u.folder = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	rc = u.folder < 0 ? err_set(e, ERR_BAD_REQUEST, NULL, "the folder %s cannot be opened", folder) : read_all(archive, &ops, e);
+	rc = u.folder < 0 ? err_set(e, ERR_BAD_REQUEST, NULL, "the folder %s cannot be opened", folder) : folder_read(archive, &ops, e);
 	util_close_fd(&u.fd);
 	util_close_fd(&u.folder);
 	return rc;
@@ -233,7 +233,7 @@ int folder_digest(int archive, json_t **entries, struct err *e)
 	json_auto_t *made = json_object();
 
 	d->entries = made;
-	if (read_all(archive, &ops, e) < 0) {
+	if (folder_read(archive, &ops, e) < 0) {
 		if (d->hash)
 			gnutls_hash_deinit(d->hash, NULL);
 		return -1;

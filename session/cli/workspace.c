@@ -13,6 +13,7 @@
 
 #include "session/base/json.h"
 #include "session/base/util.h"
+#include "session/cli/branch.h"
 #include "session/cli/commands.h"
 #include "session/cli/files.h"
 #include "session/cli/folder.h"
@@ -40,7 +41,17 @@ static void make_folders(const char *file)
 	}
 }
 
-static void keep(const char *id, int archive)
+/* Beside it: which repository that was, and what was checked out in it. */
+static void keep_repository(const char *path, const char *folder)
+{
+	auto_free char *file = util_printf("%s.json", path), *whole = realpath(folder, NULL), *commit = whole ? branch_commit_of(whole) : NULL;
+	json_auto_t *kept = commit ? json_pack("{s:s,s:s}", "folder", whole, "commit", commit) : NULL;
+
+	if (kept)
+		(void)json_dump_file(kept, file, JSON_COMPACT);
+}
+
+static void keep(const char *id, int archive, const char *folder)
 {
 	auto_free char *path = kept_path(id);
 	auto_fd out = -1;
@@ -50,7 +61,9 @@ static void keep(const char *id, int archive)
 	out = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
 	while (out >= 0 && sendfile(out, archive, &at, 1 << 24) > 0)
 		continue;
-	if (out < 0)
+	if (out >= 0)
+		keep_repository(path, folder);
+	else
 		fprintf(stderr, "what was sent cannot be kept in %s: changes cannot be told from it\n", path);
 }
 
@@ -99,7 +112,7 @@ static int send_one(struct cli *cli, const json_t *session, int archive)
 		return cli_fail(cli, CLI_REFUSED, &e);
 	status = files_send_folder(cli, path, archive, &reply);
 	if (status == CLI_DONE)
-		keep(id, archive);
+		keep(id, archive, args_get(&cli->args, "workspace"));
 	else
 		fprintf(stderr, "the session %s is there, but without the workspace\n", id);
 	return status;
@@ -249,6 +262,19 @@ static int make_patch(int before, int now, const char *file, struct err *e)
 	return rc;
 }
 
+static int make_branch(const struct cli *cli, struct change *change, const json_t *list, int now, struct err *e)
+{
+	const char *id = cli->args.words[0];
+	auto_free char *kept = kept_path(id), *file = util_printf("%s.json", kept);
+	json_auto_t *repository = json_load_file(file, 0, NULL);
+	const struct branch branch = {.folder = form_string(repository, "folder", NULL), .commit = form_string(repository, "commit", NULL), .name = args_get(&cli->args, "branch"),
+	                              .session = id, .changes = list, .archive = now, .wants = is_changed, .arg = change};
+
+	if (!branch.folder || !branch.commit)
+		return err_set(e, ERR_BAD_REQUEST, NULL, "what was sent had no repository of git with a commit; -o and --patch bring changes here as well");
+	return branch_make(&branch, e);
+}
+
 static int bring(struct cli *cli, struct change *change, int before, int now)
 {
 	const char *folder = args_get(&cli->args, "output"), *patch = args_get(&cli->args, "patch");
@@ -264,6 +290,8 @@ static int bring(struct cli *cli, struct change *change, int before, int now)
 		rc = folder_unpack(now, folder, is_changed, change, &report, &e);
 	if (rc == 0 && patch)
 		rc = make_patch(before, now, patch, &e);
+	if (rc == 0 && args_get(&cli->args, "branch"))
+		rc = make_branch(cli, change, list, now, &e);
 	if (rc == 0)
 		show_changes(cli, list);
 	json_decref(report.left_out);
@@ -272,6 +300,7 @@ static int bring(struct cli *cli, struct change *change, int before, int now)
 
 static const struct arg_option workspace_options[] = {
 	{"output", 'o', "FOLDER", false, "put what is new or changed into this new folder"},
+	{"branch", 0, "NAME", false, "make a branch of them in the repository that was sent: one commit on what was checked out then; nothing is checked out"},
 	{"patch", 0, "FILE", false, "write all changes as a patch for git apply (- is standard output)"},
 };
 
@@ -300,6 +329,6 @@ static int run_workspace(struct cli *cli)
 }
 
 const struct cli_command workspace_get = {
-	"workspace", "ID [-o FOLDER] [--patch FILE]", "tell what was changed in a session's workspace, and bring it here", workspace_options, ARRAY_LEN(workspace_options), 1, 1,
+	"workspace", "ID [-o FOLDER] [--patch FILE] [--branch NAME]", "tell what was changed in a session's workspace, and bring it here", workspace_options, ARRAY_LEN(workspace_options), 1, 1,
 	ARGS_MAX, run_workspace,
 };

@@ -30,7 +30,7 @@ def project(tmp_path_factory):
     (folder / "größe").write_bytes(bytes(range(256)))
     (folder / "run").write_text("#!/bin/sh\n")
     (folder / "run").chmod(0o755)
-    git(folder, "init", "-q")
+    git(folder, "init", "-q", "-b", "master")
     git(folder, "remote", "add", "origin", "https://ada:token@example.org/x")
     git(folder, "add", ".")
     git(folder, "commit", "-q", "-m", "start")
@@ -101,7 +101,18 @@ def test_changes_come_back(cli, folder, tmp_path, id):
     assert (clone / "stays").read_text() == "as it is\n"
 
 
-def test_a_hostile_workspace(cli, tmp_path, id):
+def test_a_branch(cli, folder, id):
+    (folder / "stays").write_text("changed here meanwhile\n")
+    before = git(folder, "status", "--porcelain")
+    cli.run("workspace", id, "--branch", "from-session")
+    assert git(folder, "diff", "--name-status", "master", "from-session") == "A\td/e\nD\tgoes\nA\tnew file\nM\tsrc/main.c\n"
+    assert git(folder, "show", "from-session:src/main.c") == "int main(void) { return 0; }\n"
+    assert git(folder, "status", "--porcelain") == before and git(folder, "rev-parse", "--abbrev-ref", "HEAD") == "master\n"
+    for name, words in {"from-session": "already", "a..b": "no name", "-d": "no name", "": "no name"}.items():
+        assert words in cli.run("workspace", id, "--branch", name, status=REFUSED).stderr.decode(), name
+
+
+def test_a_hostile_workspace(cli, folder, tmp_path, id):
     """Repositories, settings, attributes and links that would run or reach something here."""
     marker = tmp_path / "run"
     cli.run("exec", id, "--", "sh", "-c", "cd ~/workspace && chmod -R u+w .git && printf '[core]\\n\\tfsmonitor = touch %s\\n\\thooksPath = .\\n[diff \"x\"]\\n\\tcommand = touch %s\\n' "
@@ -109,6 +120,8 @@ def test_a_hostile_workspace(cli, tmp_path, id):
             "mkdir -p sub/.git 'sub/.GIT ' sub/git~1 && cp .git/config sub/.git/config && cp .git/config 'sub/.GIT /config' && cp .git/config sub/git~1/config && "
             "ln -s .git/config link && ln -s ../../../../etc/passwd deep && ln -s src lsrc")
     cli.run("workspace", id, "-o", str(tmp_path / "changes"), "--patch", str(tmp_path / "patch"))
+    cli.run("workspace", id, "--branch", "hostile")
+    assert not [name for name in git(folder, "-c", "core.quotePath=false", "ls-tree", "-r", "--name-only", "hostile").splitlines() if ".git" in name.lower().split("/")]
     names = {str(path.relative_to(tmp_path / "changes")) for path in (tmp_path / "changes").rglob("*")}
     assert not any(part.lower().startswith((".git ", "git~")) or part.lower() == ".git" for name in names for part in name.split("/")), names
     assert ".gitattributes" in names and "link" not in names and "deep" not in names and os.readlink(tmp_path / "changes/lsrc") == "src"
