@@ -65,7 +65,7 @@ def abused(escapes):
 
 def abuse(session, how):
     """What it says."""
-    session.run("sh", "-c", f"setsid ./hostile {how} >said 2>/dev/null </dev/null &")
+    session.run("sh", "-c", f"rm -f said; setsid ./hostile {how} >said 2>/dev/null </dev/null &")
     return until(lambda: session.exec("cat", "said")["stdout"])
 
 
@@ -98,6 +98,29 @@ def test_an_app_that_grabs_the_display_is_ended(escapes, abused):
     assert silences(escapes, abused) == ["agent", "apps", True]
     assert abused.id in escapes.live_sessions() and not {"hostile", "mousepad", "sleep"} & set(jail.processes(abused.id).values())
     abused.do("launch", app="editor")
+
+
+def display_of(session):
+    return {pid: name for pid, name in jail.processes(session.id).items() if "/desk/display" in jail.read(f"/proc/{pid}/cgroup")}
+
+
+def test_nothing_of_the_display_starts_a_program(abused):
+    """Neither the desktop's mouse and keys nor requests to the window manager and the server, with the display's own cookie: all is noexec there."""
+    before, windows = display_of(abused), [window["id"] for window in abused.windows()]
+    assert sorted(before.values()) == ["Xvfb", "glovebox-display", "openbox"]
+    corner = {"x": 1270, "y": 790}
+    for button in ("left", "middle", "right"):
+        abused.act({"action": "click", **corner, "button": button}, {"action": "key", "keys": "Escape"})
+    for keys in ("super+e", "Print", "alt+Escape", "alt+space", "super+d", "ctrl+alt+Left", "alt+F2", "super+F1"):
+        abused.do("key", keys=keys)
+    assert abuse(abused, "control") == "told\n"
+    assert abuse(abused, "keyboard") == "no extension\n"
+    jail.leak_cookie(abused)
+    abused.run("sh", "-c", "rm said; XAUTHORITY=leaked setsid ./hostile keyboard >said 2>/dev/null </dev/null &")
+    assert until(lambda: abused.exec("cat", "said")["stdout"]) == "not loaded\n"
+    abused.act({"action": "key", "keys": "Escape"}, {"action": "move", "x": 20, "y": 30})
+    assert is_answering(abused) and display_of(abused) == before
+    assert [window["id"] for window in abused.windows()] == windows
 
 
 def test_all_connections_are_taken(abused):
