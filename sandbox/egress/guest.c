@@ -87,10 +87,14 @@ static enum socks_reply reply_of(const struct passage *passage)
 /* "evil.test:443 is refused: no entry …", and the like. */
 static void explain(const struct passage *passage, char text[TEXT_SIZE])
 {
+	const char *is = passage->fault == PASSAGE_REFUSED ? "is refused" : "is not reached";
 	char authority[EGRESS_AUTHORITY_SIZE];
 
-	(void)snprintf(text, TEXT_SIZE, "%s %s: %s", egress_host_authority(&passage->host, passage->port, 0, authority),
-	               passage->fault == PASSAGE_REFUSED ? "is refused" : "is not reached", passage->reason);
+	(void)egress_host_authority(&passage->host, passage->port, 0, authority);
+	if (strncmp(passage->reason, PASSAGE_CAP, strlen(PASSAGE_CAP)) == 0)
+		(void)snprintf(text, TEXT_SIZE, "%s %s: the session has met its cap on %s", authority, is, passage->reason + strlen(PASSAGE_CAP));
+	else
+		(void)snprintf(text, TEXT_SIZE, "%s %s: %s", authority, is, passage->reason);
 }
 
 /* --- tunnels --- */

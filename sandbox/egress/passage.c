@@ -85,8 +85,8 @@ static int check_caps(struct passage *passage)
 	const struct proxy *proxy = passage->proxy;
 
 	if (meter_is_full(&proxy->meter))
-		return deny(passage, PASSAGE_FULL, "cap: bytes");
-	return proxy->n_open >= proxy->policy.caps.connections ? deny(passage, PASSAGE_FULL, "cap: connections") : 0;
+		return deny(passage, PASSAGE_FULL, PASSAGE_CAP "bytes");
+	return proxy->n_open >= proxy->policy.caps.connections ? deny(passage, PASSAGE_FULL, PASSAGE_CAP "connections") : 0;
 }
 
 static const struct {

@@ -22,6 +22,7 @@ enum passage_fault {
 };
 
 #define PASSAGE_REASON_SIZE ERR_MSG_MAX
+#define PASSAGE_CAP "cap: " /* how a reason begins that is a cap of the session's; its name follows */
 
 struct passage {
 	struct proxy *proxy;

@@ -391,7 +391,8 @@ static bool is_hex(char c)
 
 static bool is_plain_escape(const char *at_percent)
 {
-	static const char *const tricks[] = {"2e", "2f", "5c", "25", "3b", "00"};
+	/* c0 and c1 begin what was a dot or a slash to decoders of old. */
+	static const char *const tricks[] = {"2e", "2f", "5c", "25", "3b", "00", "c0", "c1"};
 
 	if (!is_hex(at_percent[1]) || !is_hex(at_percent[2]))
 		return false;

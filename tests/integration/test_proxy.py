@@ -524,7 +524,7 @@ def test_connections_are_capped(proxy):
     proxy.policy(allow=["ok.test:7"], caps={"connections": 2})
     since = len(proxy.decisions())
     first, second = proxy.tunnel("ok.test:7"), proxy.tunnel("ok.test:7")
-    assert proxy.tunnel("ok.test:7") == (503, "Glovebox: ok.test:7 is not reached: cap: connections.\n")
+    assert proxy.tunnel("ok.test:7") == (503, "Glovebox: ok.test:7 is not reached: the session has met its cap on connections.\n")
     assert proxy.socks(b"ok.test", 7) == 1
     first.close()
     until(lambda: not isinstance(proxy.tunnel("ok.test:7"), tuple))

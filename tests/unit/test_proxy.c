@@ -224,6 +224,21 @@ static void test_length_of_a_head(void **state)
 	assert_int_equal(head_length(text, sizeof(text)), -1);
 }
 
+static void test_many_fields(void **state)
+{
+	static struct request request;
+	char text[LIMIT_HEAD_BYTES] = "GET http://ok.test/ HTTP/1.1\r\nHost: ok.test\r\n";
+	size_t len = strlen(text);
+
+	(void)state;
+	for (size_t i = 1; i < LIMIT_EGRESS_FIELDS; i++)
+		len += (size_t)snprintf(text + len, sizeof(text) - len, "X-%zu: y\r\n", i);
+	memcpy(text + len, "\r\n", 2);
+	assert_string_equal(read_text(text, len + 2, NULL, &request), "");
+	memcpy(text + len, "Y: z\r\n\r\n", 8);
+	assert_string_equal(read_text(text, len + 8, NULL, &request), "it has too many header fields");
+}
+
 static void test_hop_by_hop(void **state)
 {
 	char text[] = "GET http://ok.test/ HTTP/1.1\r\nHost: ok.test\r\nConnection: X-One , keep-alive\r\nX-One: 1\r\nProxy-Connection: keep-alive\r\n"
@@ -626,7 +641,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_refused_requests), cmocka_unit_test(test_taken_requests), cmocka_unit_test(test_what_goes_on), cmocka_unit_test(test_intercepted),
-		cmocka_unit_test(test_length_of_a_head), cmocka_unit_test(test_hop_by_hop), cmocka_unit_test(test_responses), cmocka_unit_test(test_chunks),
+		cmocka_unit_test(test_length_of_a_head), cmocka_unit_test(test_many_fields), cmocka_unit_test(test_hop_by_hop), cmocka_unit_test(test_responses), cmocka_unit_test(test_chunks),
 		cmocka_unit_test(test_length), cmocka_unit_test(test_socks), cmocka_unit_test(test_bad_socks), cmocka_unit_test(test_hello),
 		cmocka_unit_test(test_hello_names), cmocka_unit_test(test_no_hello), cmocka_unit_test(test_policies), cmocka_unit_test(test_settings),
 		cmocka_unit_test(test_rate),
