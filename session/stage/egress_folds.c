@@ -33,6 +33,13 @@ static json_int_t number(const json_t *fields, const char *name)
 	return json_integer_value(json_object_get(fields, name));
 }
 
+/* What is said may be anything: at the end of numbers it stays there. */
+static void add_bytes(json_int_t *sum, const json_t *fields, const char *name)
+{
+	if (__builtin_add_overflow(*sum, number(fields, name), sum))
+		*sum = INT64_MAX;
+}
+
 static void write_line(struct egress_folds *folds, const char *event, json_t *fields, egress_line_fn *line, void *arg)
 {
 	folds->n_lines++;
@@ -57,14 +64,14 @@ int64_t egress_folds_add(struct egress_folds *folds, const char *event, json_t *
 		folds->since_ms = now_ms;
 	if (fold) {
 		fold->again++;
-		fold->up += number(fields, "up");
-		fold->down += number(fields, "down");
+		add_bytes(&fold->up, fields, "up");
+		add_bytes(&fold->down, fields, "down");
 	} else if (folds->n < EGRESS_FOLDS) {
 		add_new(folds, steal_ptr(&key), event, fields, line, arg);
 	} else {
 		folds->n_rest++;
-		folds->up += number(fields, "up");
-		folds->down += number(fields, "down");
+		add_bytes(&folds->up, fields, "up");
+		add_bytes(&folds->down, fields, "down");
 	}
 	return folds->since_ms + (folds->n_lines < EGRESS_FOLD_LINES ? EGRESS_FOLD_MS : EGRESS_FOLD_LONG_MS);
 }
