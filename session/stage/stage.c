@@ -160,7 +160,12 @@ static void on_display_lost(void *arg)
 
 static void on_init_gone(void *arg)
 {
-	lose_part(arg, STAGE_EXIT_APPS, "the processes of the app jail are gone");
+	struct stage *stage = arg;
+
+	meters_look(stage);
+	lose_part(stage, STAGE_EXIT_APPS,
+	          stage->meters.of[METER_MEMORY].counted > 0 ? "the processes of the app jail are gone: its memory was used up (limits.memory_mb)"
+	                                                     : "the processes of the app jail are gone");
 }
 
 /* The spec for the journal: of the environment only the names. */

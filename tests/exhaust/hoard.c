@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A program that takes all it can get of one thing and keeps it: hoard WHAT [SECONDS]. It prints a line, "WHAT GOT why-no-more", once it is
+ * A program that takes all it can get of one thing and keeps it: hoard WHAT [SECONDS [HOST:PORT]]. It prints a line, "WHAT GOT why-no-more", once it is
  * refused more, goes on asking until the seconds are over (10 at most unless said), and ends. For the tests of limits; static.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -22,7 +23,10 @@
 #define PIECE (1024 * 1024)
 #define PIXMAP_SIDE 1024 /* 4 MiB each */
 
+#define RELAY_PORT 3128 /* the way out, in a session that has one */
+
 static time_t end_s;
+static const char *target = "host.invalid:443";
 
 static time_t now_s(void)
 {
@@ -194,6 +198,24 @@ static int take_client(void)
 	return rc;
 }
 
+/* Tunnels through the way out, which are kept when it gives them. */
+static int take_tunnel(void)
+{
+	const struct sockaddr_in relay = {.sin_family = AF_INET, .sin_port = htons(RELAY_PORT), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	int sock = socket(AF_INET, SOCK_STREAM, 0);
+	char answer[64] = "";
+
+	if (sock < 0)
+		return 1;
+	if (connect(sock, (const struct sockaddr *)&relay, sizeof(relay)) == 0 &&
+	    dprintf(sock, "CONNECT %s HTTP/1.1\r\nHost: %s\r\n\r\n", target, target) > 0 && read(sock, answer, sizeof(answer) - 1) > 0 &&
+	    strstr(answer, " 200 "))
+		return 0;
+	(void)close(sock);
+	errno = EACCES;
+	return 1;
+}
+
 /* Output that nobody asked for, as fast as it is taken. */
 static int take_output(void)
 {
@@ -209,7 +231,7 @@ static const struct {
 } things[] = {
 	{"children", take_child}, {"children-apart", take_child_apart}, {"threads", take_thread}, {"memory", take_memory},
 	{"sockets", take_sockets}, {"memfds", take_memfd}, {"files", take_fd}, {"disk", take_disk}, {"inodes", take_inode},
-	{"pixmaps", take_pixmap}, {"clients", take_client}, {"output", take_output},
+	{"pixmaps", take_pixmap}, {"clients", take_client}, {"output", take_output}, {"tunnels", take_tunnel},
 };
 
 int main(int argc, char **argv)
@@ -217,6 +239,8 @@ int main(int argc, char **argv)
 	(void)signal(SIGPIPE, SIG_IGN);
 	(void)signal(SIGCHLD, SIG_IGN);
 	end_s = now_s() + (argc > 2 ? atoi(argv[2]) : 10);
+	if (argc > 3)
+		target = argv[3];
 	for (size_t i = 0; argc > 1 && i < sizeof(things) / sizeof(*things); i++)
 		if (strcmp(things[i].name, argv[1]) == 0) {
 			hoard(things[i].name, things[i].take);

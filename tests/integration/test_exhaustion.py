@@ -8,6 +8,7 @@ import pytest
 import hoard
 import jail
 from conftest import until
+from outside import Site, start_server
 from prometheus import Metrics
 
 SMALL = {"cpu": 1, "memory_mb": 256, "pids": 96, "disk_mb": 32, "inodes": 2048, "open_files": 512, "x_mb": 256, "exec_ms": 20000}
@@ -132,6 +133,44 @@ def test_lines_are_few(make_session):
     usage = lines(session, "usage", "end")
     assert [line["event"] for line in usage] == ["usage", "end"]
     assert usage[0]["hits"]["pids"] >= hits and usage[0]["peaks"]["memory_mb"] > 1 and usage[0]["peaks"]["x_mb"] > 10
+
+
+@pytest.fixture(scope="module")
+def outside(prepared, tmp_path_factory):
+    """A server with a way out, and a host that its sessions may reach."""
+    folder = tmp_path_factory.mktemp("flood")
+    (folder / "site").mkdir()
+    site = Site(folder / "site")
+    server = start_server(folder)
+    yield server, site
+    server.stop()
+    site.close()
+
+
+@pytest.mark.parametrize("allowed", [True, False], ids=["open tunnels", "refused requests"])
+def test_the_way_out_is_one_sessions_alone(outside, allowed):
+    """More tunnels than its caps, or requests that are refused as fast as they come: another session acts on, and reaches what it may."""
+    server, site = outside
+    to = f"ok.test:{site.port}"
+    offender = server.api.new(image="minimal", limits=SMALL, egress={"mode": "allowlist", "allow": [to], "caps": {"connections": 8}})
+    other = server.api.new(image="minimal", egress={"mode": "allowlist", "allow": [to]})
+    hoard.put(offender)
+    hoard.put(other)
+    offender.run("sh", "-c", f"setsid ./hoard tunnels {HOARD_S} {to if allowed else 'evil.test:443'} >out 2>&1 </dev/null &")
+    if allowed:
+        met = until(lambda: use(offender).get("egress_connections"))
+        assert met["value"] == 8 and met["hits"] >= 1
+        assert until(lambda: lines(offender, "limit"))[0]["limit"] == "egress_connections"
+    else:
+        until(lambda: offender.agent.call("GET", offender.path)["egress"]["denied"] > 100)
+    times = clicks(other)
+    print(f"tunnels: a click of the other takes {1000 * max(times):.1f} ms at most")
+    assert max(times) < 3
+    assert int(other.run("./hoard", "tunnels", "1", to).split()[1]) > 8
+    started = time.monotonic()
+    offender.end()
+    assert time.monotonic() - started < END_S
+    other.end()
 
 
 def test_limits_of_a_key_and_of_the_server(server):

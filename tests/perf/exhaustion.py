@@ -9,7 +9,7 @@ import time
 from server import TREE, Caller, Refused, session
 from table import Table, figure, percentile
 
-THINGS = ("children", "threads", "memory", "sockets", "disk", "inodes", "files", "pixmaps", "clients", "output")
+THINGS = ("children", "threads", "memory", "sockets", "disk", "inodes", "files", "pixmaps", "clients", "output", "tunnels")
 LIMITS = {"cpu": 1, "memory_mb": 512, "pids": 512, "disk_mb": 128, "x_mb": 384}
 CLICKS = 300
 HOARD_S = 300
@@ -74,7 +74,8 @@ def exhaustion(server, results):
 
 def row(server, table, other, quiet, thing):
     opened = []
-    with session(server.operator, image="minimal", limits=LIMITS) as offender:
+    more = {"egress": {"mode": "allowlist", "allow": ["host.test"]}} if thing == "tunnels" else {}
+    with session(server.operator, image="minimal", limits=LIMITS, **more) as offender:
         if thing == "slow readers":
             not_reading(offender, opened)
         else:
