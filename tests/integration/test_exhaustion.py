@@ -166,7 +166,7 @@ def test_the_way_out_is_one_sessions_alone(outside, allowed):
     times = clicks(other)
     print(f"tunnels: a click of the other takes {1000 * max(times):.1f} ms at most")
     assert max(times) < 3
-    assert int(other.run("./hoard", "tunnels", "1", to).split()[1]) > 8
+    assert int(other.run("./hoard", "tunnels", "2", to).split()[1]) >= 1
     started = time.monotonic()
     offender.end()
     assert time.monotonic() - started < END_S
