@@ -27,6 +27,9 @@
 #define VIEWS_CPUS 2 /* for all who watch a session: what one asks for again and again is encoded again */
 #define DISPLAY_PIDS 64
 #define CPU_PERIOD_US 100000ULL
+/* When the processor is short, four times what its neighbours in the tree get: what answers callers before what sessions run. v1 and v2 count differently. */
+#define MORE_SHARES (4 * 1024)
+#define MORE_WEIGHT (4 * 100)
 
 struct cgroups {
 	struct hierarchy all[CGROUP_MAX_HIERARCHIES];
@@ -67,6 +70,8 @@ enum amount {
 	CPU_QUOTA,
 	VIEWS_CPU_QUOTA,
 	EGRESS_CPU_QUOTA,
+	CPU_SHARES,
+	CPU_WEIGHT,
 	NOTHING
 };
 
@@ -99,6 +104,8 @@ static const struct limit {
 	{1, CONTROLLER_CPU, "/egress", "cpu.cfs_quota_us", EGRESS_CPU_QUOTA, CGROUP_CPU},
 	{1, CONTROLLER_CPU, "/desk", "cpu.cfs_period_us", CPU_PERIOD, CGROUP_CPU},
 	{1, CONTROLLER_CPU, "/desk", "cpu.cfs_quota_us", CPU_QUOTA, CGROUP_CPU},
+	{1, CONTROLLER_CPU, "/stage", "cpu.shares", CPU_SHARES, 0},
+	{1, CONTROLLER_CPU, "/desk/display", "cpu.shares", CPU_SHARES, 0},
 	{2, CONTROLLER_MEMORY, "/desk/jail", "memory.max", JAIL_MEMORY, CGROUP_MEMORY},
 	{2, CONTROLLER_MEMORY, "/desk/jail", "memory.swap.max", NOTHING, CGROUP_SWAP_OFF},
 	{2, CONTROLLER_MEMORY, "/desk/display", "memory.max", DISPLAY_MEMORY, CGROUP_MEMORY},
@@ -117,6 +124,8 @@ static const struct limit {
 	{2, CONTROLLER_CPU, "/views", "cpu.max", VIEWS_CPU_QUOTA, CGROUP_CPU},
 	{2, CONTROLLER_CPU, "/egress", "cpu.max", EGRESS_CPU_QUOTA, CGROUP_CPU},
 	{2, CONTROLLER_CPU, "/desk", "cpu.max", CPU_QUOTA, CGROUP_CPU}, /* the period is 100 ms unless said */
+	{2, CONTROLLER_CPU, "/stage", "cpu.weight", CPU_WEIGHT, 0},
+	{2, CONTROLLER_CPU, "/desk/display", "cpu.weight", CPU_WEIGHT, 0},
 };
 
 /* The groups of the server's own processes. One that callers make too large is killed and started again, and the sessions go on. */
@@ -127,6 +136,8 @@ static const struct limit OWN_LIMITS[] = {
 	{1, CONTROLLER_MEMORY, "front", "memory.memsw.limit_in_bytes", FRONT_MEMORY_BYTES, 0},
 	{1, CONTROLLER_MEMORY, "egress", "memory.limit_in_bytes", EGRESS_MEMORY_BYTES, 0},
 	{1, CONTROLLER_MEMORY, "egress", "memory.memsw.limit_in_bytes", EGRESS_MEMORY_BYTES, 0},
+	{1, CONTROLLER_CPU, "front", "cpu.shares", CPU_SHARES, 0},
+	{2, CONTROLLER_CPU, "front", "cpu.weight", CPU_WEIGHT, 0},
 	{2, CONTROLLER_MEMORY, "front", "memory.max", FRONT_MEMORY_BYTES, 0},
 	{2, CONTROLLER_MEMORY, "front", "memory.swap.max", NOTHING, 0},
 	{2, CONTROLLER_MEMORY, "egress", "memory.max", EGRESS_MEMORY_BYTES, 0},
@@ -208,6 +219,10 @@ static uint64_t amount_of(enum amount amount, const struct cgroup_limits *limits
 		return CPU_PERIOD_US;
 	case CPU_QUOTA:
 		return limits->cpu_milli * CPU_PERIOD_US / 1000;
+	case CPU_SHARES:
+		return MORE_SHARES;
+	case CPU_WEIGHT:
+		return MORE_WEIGHT;
 	case NOTHING:
 		return 0;
 	}

@@ -4,9 +4,9 @@
  *
  * Under the warden's own group in each hierarchy lies a folder of the server's name, and in it:
  *
- *   front                    the front: memory
+ *   front                    the front: memory; four times the CPU of a session, when that is short
  *   egress                   what delivers webhooks: memory
- *   SESSION/stage            the stage, so that a busy jail cannot starve it
+ *   SESSION/stage            the stage, so that a busy jail cannot starve it: as the display, it comes before the jail
  *   SESSION/views            the views of those who watch: memory, pids, CPU
  *   SESSION/egress           its way out, if it has one: memory, pids, CPU
  *   SESSION/desk             CPU

@@ -147,6 +147,15 @@ def test_the_front_has_a_limit_too(server):
     assert [int(limit) for limit in limits if limit] == [768 << 20]
 
 
+def test_what_answers_comes_first(server, session):
+    """When the processor is short, the front before sessions, and stage and display before the jail."""
+    name = jail.group_name(server)
+    for group, more in ((f"{name}/front", 4), (f"{session.id}/stage", 4), (f"{session.id}/desk/display", 4), (f"{session.id}/desk/jail", 1)):
+        folders = [folder for folder in jail.groups(name) if folder.endswith(group)]
+        found = [int(text) / usual for folder in folders for file, usual in (("cpu.shares", 1024), ("cpu.weight", 100)) if (text := jail.read(f"{folder}/{file}"))]
+        assert found == [more], (group, found)
+
+
 def test_pids_limit(make_session):
     session = make_session("minimal", limits={"pids": 64})
     result = session.exec("sh", "-c", "for n in $(seq 100); do sleep 100 & done", timeout_ms=20000)
