@@ -8,6 +8,7 @@
 #include <linux/close_range.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -17,6 +18,8 @@
 #include "session/base/ipc.h"
 #include "session/base/layer.h"
 #include "session/base/util.h"
+
+#define SCORE_MAX 1000 /* of oom_score_adj */
 
 int child_take_groups(int sock, struct child_groups *groups, struct err *e)
 {
@@ -127,16 +130,20 @@ static void become(const struct request *request, const int *pipes, const struct
  * When memory is at its end the kernel takes the agent's programs first, then apps, then what all of these need. A child inherits the score, and
  * may not write its own before it runs its program: so init has it for a moment.
  */
-static void set_score(const struct child_groups *groups, const char *score)
+static void set_score(const struct child_groups *groups, int more)
 {
+	int score = groups->own_score + more;
+	char text[16];
+
+	(void)snprintf(text, sizeof(text), "%d", score > SCORE_MAX ? SCORE_MAX : score);
 	if (groups->score >= 0)
-		(void)!pwrite(groups->score, score, strlen(score), 0);
+		(void)!pwrite(groups->score, text, strlen(text), 0);
 }
 
 pid_t child_start(const struct request *request, const int *pipes, const struct child_groups *groups, const struct domains *domains, int *fault,
                   struct err *e)
 {
-	static const char *const scores[INIT_N_GROUPS] = {[INIT_GROUP_BASE] = "0", [INIT_GROUP_APPS] = "200", [INIT_GROUP_AGENT] = "600"};
+	static const int scores[INIT_N_GROUPS] = {[INIT_GROUP_BASE] = 0, [INIT_GROUP_APPS] = 200, [INIT_GROUP_AGENT] = 600};
 	int ends[2];
 	pid_t pid;
 

@@ -16,7 +16,8 @@
 struct child_groups {
 	int files[INIT_N_GROUPS][CHILD_GROUP_FILES];
 	size_t n[INIT_N_GROUPS];
-	int score; /* init's own oom_score_adj, open for writing; -1: it is not there */
+	int score;     /* init's own oom_score_adj, open; -1: it is not there */
+	int own_score; /* what it says of init at first: without a right nobody goes below that */
 };
 
 /* What the child writes into its fault pipe when it does not get to its program. */

@@ -65,14 +65,17 @@ static int load_filter(struct domains *domains, struct err *e)
 
 static int set_up(struct child_groups *groups, struct domains *domains, struct err *e)
 {
+	char text[16] = "";
 	auto_fd score = -1;
 
 	if (fill_standard_fds(e) < 0)
 		return -1;
 	/* Before it is made undumpable: the file is root's after that. */
-	score = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+	score = open("/proc/self/oom_score_adj", O_RDWR | O_CLOEXEC);
 	if (tie_to_warden(e) < 0 || child_take_groups(INIT_FD_GROUPS, groups, e) < 0)
 		return -1;
+	if (score >= 0 && read(score, text, sizeof(text) - 1) > 0)
+		groups->own_score = atoi(text);
 	groups->score = steal_fd(&score);
 	(void)close(INIT_FD_GROUPS);
 	for (int fd = 3; fd <= INIT_FD_ALONE; fd++)
