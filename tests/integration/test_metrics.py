@@ -158,3 +158,19 @@ def reading_of(server):
         return read(server)
     except OSError:
         return None
+
+
+def test_what_guards_did_is_counted(server, session):
+    """Refusals by who may what, what is masked in what a session says, and commands that a filter killed."""
+    def events():
+        refused(Api(server.url, "nobody").call, "GET", "/v1")
+        refused(session.agent.call, "GET", "/metrics")
+        session.run("sh", "-c", "printf -- '-----BEGIN PRIVATE %s-----\\nMIIB\\n-----END PRIVATE KEY-----\\n' KEY")
+        assert session.exec("perl", "-e", "kill 31, $$")["signal"] == 31
+        # What a stage counts comes with its next word to the front.
+        until(lambda: read(server)("glovebox_security_events_total", event="sigsys") > before)
+
+    before = read(server)("glovebox_security_events_total", event="sigsys")
+    grown = growth(server, events)
+    for event in ("bad_token", "forbidden", "masked", "sigsys"):
+        assert grown("glovebox_security_events_total", event=event) == 1, event
