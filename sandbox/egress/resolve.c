@@ -15,6 +15,7 @@
 #define ASK_MS 2500 /* one server, at first */
 #define ASK_TRIES 3
 #define SOCKETS 32
+#define SECOND_FAMILY_MS 500
 
 struct search {
 	struct loop *loop;
@@ -25,8 +26,8 @@ struct search {
 		struct loop_source *source; /* NULL: the place is free */
 	} sockets[SOCKETS];
 	struct loop_timer *timer;
-	bool done;
-	int status;
+	unsigned n_asked;      /* questions without an answer: one for each family */
+	int status;            /* of what was asked: success once any had it */
 	struct resolved found;
 	struct co_event changed;
 };
@@ -59,7 +60,7 @@ static void go_on(struct search *search)
 
 	loop_cancel(search->timer);
 	search->timer = NULL;
-	if (search->done)
+	if (search->n_asked == 0)
 		return;
 	set = ares_timeout(search->channel, NULL, &wait);
 	if (set)
@@ -119,16 +120,19 @@ static void on_answer(void *arg, int status, int timeouts, struct ares_addrinfo 
 		add_address(search, node);
 	if (answer)
 		ares_freeaddrinfo(answer);
-	search->status = status;
-	search->done = true;
+	if (search->status != ARES_SUCCESS)
+		search->status = status;
+	search->n_asked--;
 	co_signal(&search->changed);
 }
 
 static int say_what_came(const struct search *search, const char *host, struct err *e)
 {
+	if (search->found.n > 0)
+		return 0;
 	switch (search->status) {
 	case ARES_SUCCESS:
-		return search->found.n > 0 ? 0 : err_set(e, ERR_NOT_FOUND, NULL, "%s has no address", host);
+		return err_set(e, ERR_NOT_FOUND, NULL, "%s has no address", host);
 	case ARES_ENOTFOUND:
 	case ARES_ENODATA:
 		return err_set(e, ERR_NOT_FOUND, NULL, "%s has no address", host);
@@ -139,6 +143,35 @@ static int say_what_came(const struct search *search, const char *host, struct e
 	}
 }
 
+static void ask(struct search *search, const char *name)
+{
+	static const int families[] = {AF_INET6, AF_INET};
+
+	/* An answer may come at once. */
+	search->status = ARES_ENODATA;
+	search->n_asked = ARRAY_LEN(families);
+	for (size_t i = 0; i < ARRAY_LEN(families); i++) {
+		const struct ares_addrinfo_hints hints = {.ai_family = families[i], .ai_flags = ARES_AI_NOSORT};
+
+		ares_getaddrinfo(search->channel, name, NULL, &hints, on_answer, search);
+	}
+	go_on(search);
+}
+
+/* Servers that do not answer for a family keep nobody from the addresses of the other one for long. */
+static int wait_for_answers(struct search *search, int64_t deadline_ms, struct err *e)
+{
+	int64_t enough_ms = deadline_ms;
+
+	while (search->n_asked > 0) {
+		if (search->found.n > 0 && enough_ms == deadline_ms && util_now_ms() + SECOND_FAMILY_MS < deadline_ms)
+			enough_ms = util_now_ms() + SECOND_FAMILY_MS;
+		if (co_wait_event(&search->changed, enough_ms, e) < 0)
+			return e->code == ERR_TIMEOUT && search->found.n > 0 ? 0 : -1;
+	}
+	return 0;
+}
+
 /* `domains` is ARES_OPT_DOMAINS for none, or 0 for those of the host. */
 static int search_name(struct loop *loop, const char *name, int domains, int64_t deadline_ms, struct resolved *out, struct err *e)
 {
@@ -146,17 +179,14 @@ static int search_name(struct loop *loop, const char *name, int domains, int64_t
 	char lookups[] = "fb"; /* the file, then the servers */
 	struct ares_options options = {.timeout = ASK_MS, .tries = ASK_TRIES, .lookups = lookups, .sock_state_cb = on_interest,
 	                               .sock_state_cb_data = &search};
-	const struct ares_addrinfo_hints hints = {.ai_family = AF_UNSPEC, .ai_flags = ARES_AI_NOSORT};
-	int status, rc = 0;
+	int status, rc;
 
 	status = ares_init_options(&search.channel, &options,
 	                           domains | ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES | ARES_OPT_LOOKUPS | ARES_OPT_SOCK_STATE_CB);
 	if (status != ARES_SUCCESS)
 		return err_set(e, ERR_INTERNAL, NULL, "looking up names: %s", ares_strerror(status));
-	ares_getaddrinfo(search.channel, name, NULL, &hints, on_answer, &search);
-	go_on(&search);
-	while (rc == 0 && !search.done)
-		rc = co_wait_event(&search.changed, deadline_ms, e);
+	ask(&search, name);
+	rc = wait_for_answers(&search, deadline_ms, e);
 	loop_cancel(search.timer);
 	search.timer = NULL;
 	/* Calls on_answer, if it was not called, and gives up all sockets. */

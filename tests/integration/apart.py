@@ -71,7 +71,8 @@ class Namespace:
 
 
 class Names:
-    """A name server. `names` maps a name to its addresses, or to a function of the number of times that it was asked for which gives them."""
+    """A name server. `names` maps a name to its addresses, or to a function of name and type that gives
+    them, or None for no answer."""
 
     def __init__(self, namespace):
         self.names, self.asked = {}, []
@@ -81,8 +82,10 @@ class Names:
     def serve(self):
         while True:
             question, peer = self.socket.recvfrom(512)
+            answer = self.answer(question)
             with contextlib.suppress(OSError):
-                self.socket.sendto(self.answer(question), peer)
+                if answer:
+                    self.socket.sendto(answer, peer)
 
     def answer(self, question):
         labels, at = [], 12
@@ -95,6 +98,8 @@ class Names:
         addresses = self.names.get(name)
         if callable(addresses):
             addresses = addresses([name, kind])
+            if addresses is None:
+                return None
         # A CNAME is a text that begins with "=".
         records = []
         while addresses and isinstance(addresses, str) and addresses.startswith("="):

@@ -279,6 +279,15 @@ def test_other_answers(world, proxy):
     assert not [name for name in world.names.asked if name.endswith("search.test")]
 
 
+def test_a_name_server_that_knows_one_family(world, proxy):
+    """It says nothing to questions for the other one."""
+    world.names.names["half.test"] = lambda question: [THERE] if question[1] == 1 else None
+    proxy.policy(allow=["half.test"])
+    began = time.monotonic()
+    assert status_of(proxy.ask(get("http://half.test/", "Connection: close"))) == 200
+    assert time.monotonic() - began < 3
+
+
 def test_another_address_is_tried(world, proxy):
     """One that does not answer at all, and one that refuses, before the one that does."""
     world.names.names.update({"silent.test": ["2606:4700::dead", THERE], "refusing.test": ["2606:4700::2", THERE]})
