@@ -195,6 +195,7 @@
 #define LIMIT_MCP_QUIET_MS 15000              /* without a word on the stream of an answer, a comment; and until an answer becomes a stream */
 #define LIMIT_MCP_PROGRESS_MS 5000            /* between two notifications of progress while nothing else is to be told */
 #define LIMIT_MCP_QUEUED_BYTES (64 * 1024)    /* notifications that a reader has not taken; beyond it they are dropped */
+#define LIMIT_MCP_ENTRIES 500                 /* of a folder, in one answer */
 #define LIMIT_MCP_READ_BYTES (128 * 1024)     /* of a file that is no picture, in one answer */
 #define LIMIT_COUNT 64                        /* sessions that one create makes */
 #define LIMIT_BIRTHS 8                        /* of them at a time */

@@ -24,6 +24,9 @@ json_t *mcp_read_answer(const json_t *arguments, const json_t *reply);
 int mcp_write_ask(const json_t *arguments, json_t **act, struct err *e);
 json_t *mcp_write_answer(const json_t *arguments, const json_t *reply);
 
+int mcp_folder_ask(const json_t *arguments, json_t **act, struct err *e);
+json_t *mcp_folder_answer(const json_t *arguments, const json_t *reply);
+
 /* What an action that failed says: a result with isError; NULL when this one went well. */
 json_t *mcp_failure(const json_t *result);
 

@@ -331,3 +331,64 @@ json_t *mcp_write_answer(const json_t *arguments, const json_t *reply)
 		return result_of_failure("what was written is not understood");
 	return result_of(json_pack("{s:s,s:I}", "path", path, "size", (json_int_t)size));
 }
+
+/* --- a folder --- */
+
+/* $1 folder, $2 how many entries: "KIND SIZE NAME" and a NUL for each, in base64. */
+static const char folder_script[] =
+	"f=$1; say() { echo \"$1\" >&2; exit 1; }\n"
+	"case $f in /*) ;; *) f=./$f;; esac\n"
+	"[ -e \"$f\" ] || say 'there is no such folder'; [ -d \"$f\" ] || say 'it is no folder'; [ -r \"$f\" ] && [ -x \"$f\" ] || say 'it may not be read'\n"
+	"find -H \"$f\" -mindepth 1 -maxdepth 1 -printf '%y %s %f\\0' | LC_ALL=C sort -z -k3 | head -z -n \"$2\" | base64 -w0";
+
+int mcp_folder_ask(const json_t *arguments, json_t **act, struct err *e)
+{
+	if (form_check(&mcp_folder_form, arguments, "", NULL, e) < 0)
+		return -1;
+	*act = act_of(json_pack("[{s:s,s:[s,s,s,s,s,o]}]", "action", "exec", "argv", "sh", "-c", folder_script, "sh", form_string(arguments, "path", "."),
+	                        json_sprintf("%d", LIMIT_MCP_ENTRIES + 1)), COMMAND_MS);
+	return 0;
+}
+
+static const char *kind_of(char sign)
+{
+	return sign == 'f' ? "file" : sign == 'd' ? "folder" : sign == 'l' ? "link" : "other";
+}
+
+/* What is no entry of the script's, or has a name that is no text, is left out. */
+static json_t *read_entries(const char *text, size_t len)
+{
+	const char *end = text + len;
+	json_t *list = json_array();
+
+	while (text < end) {
+		size_t n = strnlen(text, (size_t)(end - text));
+		long long size = 0;
+		int at = 0;
+
+		if (n < (size_t)(end - text) && sscanf(text, "%*c %lld %n", &size, &at) == 1 && at > 0 && (size_t)at < n && util_utf8_valid(text + at, n - (size_t)at))
+			(void)json_array_append_new(list, json_pack("{s:s,s:s,s:I}", "name", text + at, "type", kind_of(text[0]), "size", (json_int_t)MAX(size, 0)));
+		text += n + 1;
+	}
+	return list;
+}
+
+json_t *mcp_folder_answer(const json_t *arguments, const json_t *reply)
+{
+	const json_t *result = json_array_get(json_object_get(reply, "results"), 0);
+	const char *path = form_string(arguments, "path", "."), *said = form_string(result, "stdout", "");
+	json_t *failure = script_failure(result, path), *list;
+	bool more;
+	size_t n;
+	auto_free char *text = failure ? NULL : base64_decode(said, strlen(said), &n);
+
+	if (failure)
+		return failure;
+	if (!text)
+		return result_of_failure("what was listed is not understood");
+	list = read_entries(text, n);
+	more = json_array_size(list) > LIMIT_MCP_ENTRIES;
+	while (json_array_size(list) > LIMIT_MCP_ENTRIES)
+		(void)json_array_remove(list, LIMIT_MCP_ENTRIES);
+	return result_of(json_pack("{s:s,s:o,s:b}", "path", path, "entries", list, "more", more));
+}

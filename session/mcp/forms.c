@@ -40,6 +40,11 @@ static const struct field mcp_write_fields[] = {
 };
 FORM(mcp_write);
 
+static const struct field mcp_folder_fields[] = {
+	{"path", FIELD_STRING, false, 1, 4096, NULL, NULL, NULL, "\".\"", "absolute, or from /home/user"},
+};
+FORM(mcp_folder);
+
 static const struct field mcp_list_fields[] = {
 	{"ended", FIELD_BOOL, false, 0, 0, NULL, NULL, NULL, "false", "also those that have ended"},
 };
@@ -69,6 +74,17 @@ static const struct field mcp_command_out[] = {
 };
 OUTPUT(mcp_command);
 
+static const struct field mcp_entry_fields[] = {
+	TEXT("name", true, "in the folder"),
+	{"type", FIELD_ENUM, true, 0, 0, "file folder link other", NULL, NULL, NULL, "other: a device, a pipe, a socket"},
+	COUNT("size", true, "of a file, bytes"),
+};
+static const struct form mcp_entry_form = {mcp_entry_fields, ARRAY_LEN(mcp_entry_fields), NULL};
+static const struct field mcp_folder_out[] = {
+	TEXT("path", true, "as asked"),
+	{"entries", FIELD_LIST, true, 0, LIMIT_MCP_ENTRIES, NULL, &mcp_entry_form, NULL, NULL, "by name"},
+	{"more", FIELD_BOOL, true, 0, 0, NULL, NULL, NULL, NULL, "there are more"},
+};
 static const struct field mcp_read_out[] = {
 	TEXT("path", true, "as asked"),
 	COUNT("size", true, "bytes of the whole file"),
@@ -78,6 +94,7 @@ static const struct field mcp_read_out[] = {
 	TEXT("text", false, "the text itself, where it is text"),
 };
 OUTPUT(mcp_read);
+OUTPUT(mcp_folder);
 
 static const struct field mcp_write_out[] = {
 	TEXT("path", true, "as asked"),

@@ -13,6 +13,7 @@ extern const struct form mcp_look_form;    /* of computer, beside the members of
 extern const struct form mcp_command_form;
 extern const struct form mcp_read_form;
 extern const struct form mcp_write_form;
+extern const struct form mcp_folder_form;
 extern const struct form mcp_list_form;
 extern const struct form mcp_none_form;
 
@@ -21,6 +22,7 @@ extern const struct form mcp_computer_output;
 extern const struct form mcp_command_output;
 extern const struct form mcp_read_output;
 extern const struct form mcp_write_output;
+extern const struct form mcp_folder_output;
 extern const struct form mcp_session_output;
 extern const struct form mcp_sessions_output;
 extern const struct form mcp_end_output;

@@ -13,7 +13,7 @@
 
 static const char instructions[] =
 	"Desktops in jails, to look at and to act on. The tool computer runs a list of actions and answers with a picture of the screen once "
-	"it is quiet; coordinates are pixels of that picture. Without actions it only looks. run_command, read_file and write_file work "
+	"it is quiet; coordinates are pixels of that picture. Without actions it only looks. run_command, read_file, write_file and list_files work "
 	"inside the same session. A token of one session needs no session_id; any other begins with session_create.";
 
 json_t *methods_server_info(void)

@@ -26,6 +26,8 @@ const struct tool tools_rows[] = {
 	 TOOL_READS | TOOL_SESSION | TOOL_STAGE, &mcp_read_form, &mcp_read_output},
 	{"write_file", "Write a file", "Writes a whole file in a session: the new content is there all at once, or the old one stays.", ACT,
 	 TOOL_ENDS | TOOL_AGAIN | TOOL_SESSION | TOOL_STAGE, &mcp_write_form, &mcp_write_output},
+	{"list_files", "List a folder", "Lists what is in a folder of a session: names, kinds and sizes.", ACT,
+	 TOOL_READS | TOOL_SESSION | TOOL_STAGE, &mcp_folder_form, &mcp_folder_output},
 	{"session_create", "Make a session", "Makes a session, a desktop of its own, and waits until it is ready.", "POST", "/v1/sessions", 0, NULL,
 	 &mcp_session_output},
 	{"session_list", "List sessions", "Lists the sessions that this token may see.", "GET", "/v1/sessions", TOOL_READS, &mcp_list_form,

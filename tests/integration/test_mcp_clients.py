@@ -21,7 +21,7 @@ from terminal import RawTerminal
 # How a client finds out which era a server is of, and what it then speaks.
 MODES = {"legacy": "2025-11-25", "auto": "2026-07-28", "pinned": "2026-07-28"}
 ASKED = {"legacy": "legacy", "auto": "auto", "pinned": {"pin": "2026-07-28"}}
-TOOLS = ["computer", "run_command", "read_file", "write_file", "session_create", "session_list", "session_get", "session_end"]
+TOOLS = ["computer", "run_command", "read_file", "write_file", "list_files", "session_create", "session_list", "session_get", "session_end"]
 NOTHING_HELD = {"keys": [], "buttons": []}
 LONG = "0123456789" * 5000
 

@@ -19,7 +19,7 @@ from terminal import RawTerminal
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from readme import check_table  # noqa: E402
 
-ALL = ["computer", "run_command", "read_file", "write_file", "session_create", "session_list", "session_get", "session_end"]
+ALL = ["computer", "run_command", "read_file", "write_file", "list_files", "session_create", "session_list", "session_get", "session_end"]
 TOKENS = re.compile(r"gb[a-z]_[A-Za-z0-9_-]{20}")
 
 
@@ -81,6 +81,7 @@ def test_results_are_as_their_schemas_say(server, agent, session):
         (agent, "computer", None), (agent, "computer", {"actions": [{"action": "move", "x": 3, "y": 4}, {"action": "cursor_position"}], "look": False}),
         (agent, "computer", {"actions": [{"action": "screenshot"}], "check_only": True}), (agent, "run_command", {"command": "echo hi; echo no >&2; exit 3"}),
         (agent, "run_command", {"argv": ["sh", "-c", "kill -9 $$"]}), (agent, "write_file", {"path": "a", "content": "x"}), (agent, "read_file", {"path": "a"}),
+        (agent, "list_files", None),
         (agent, "session_get", None), (owner, "session_list", None), (owner, "session_list", {"ended": True}),
         (owner, "session_get", {"session_id": session.id}), (owner, "session_end", {"session_id": made["structuredContent"]["session_id"]}),
     ]
@@ -90,6 +91,18 @@ def test_results_are_as_their_schemas_say(server, agent, session):
         jsonschema.validate(result["structuredContent"], schemas[name]["outputSchema"])
         # The same as text, for clients that know of no structure.
         assert json.loads(result["content"][0]["text"]) == result["structuredContent"]
+
+
+def test_a_folder(agent, session):
+    session.run("sh", "-c", "mkdir -p 'of files/sub' && cd 'of files' && echo 12345 >'größe\n\"x' && ln -s x link && for i in $(seq 510); do : >\"f$i\"; done")
+    found = agent.call("list_files", {"path": "of files"})["structuredContent"]
+    assert found["more"] is True and len(found["entries"]) == 500
+    session.run("sh", "-c", "cd 'of files' && rm f*")
+    found = agent.call("list_files", {"path": "/home/user/of files"})["structuredContent"]
+    assert found == {"path": "/home/user/of files", "more": False, "entries": [
+        {"name": "größe\n\"x", "type": "file", "size": 6}, {"name": "link", "type": "link", "size": 1}, {"name": "sub", "type": "folder", "size": found["entries"][2]["size"]}]}
+    for path, why in {"none": "no such folder", "/etc/passwd": "no folder", "-rf": "no such folder"}.items():
+        assert why in agent.fail("list_files", {"path": path})
 
 
 def test_no_arguments_at_all(agent, session):
@@ -311,7 +324,7 @@ def owned(prepared, tmp_path_factory):
     server.stop()
 
 
-SEES = {"agent": ["computer", "run_command", "read_file", "write_file", "session_list", "session_get", "session_end"],
+SEES = {"agent": ["computer", "run_command", "read_file", "write_file", "list_files", "session_list", "session_get", "session_end"],
         "owner": ALL, "operator": ALL}
 
 
