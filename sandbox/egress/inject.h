@@ -69,7 +69,8 @@ int inject_fields(const struct inject *inject, const struct inject_origin *origi
 const char *inject_answer_fault(const char *name, const char *value);
 
 /*
- * Looks through an answer. What may be the beginning of a value is held back until more has come. Borrowed: the values must outlive it.
+ * Looks through an answer. Printable ASCII at its end, in which a value may have begun, is held back until more has come, or its end: a line's end lets it go.
+ * Borrowed: the values must outlive it.
  */
 struct gate;
 struct gate *gate_create(const struct inject *inject);

@@ -31,7 +31,6 @@ struct inject {
 	size_t n_secrets;
 	struct inject_memory *memory; /* NULL: there is no secret */
 	uint64_t pairs[1024];         /* a bit for each two bytes that a value may begin with */
-	uint64_t firsts[4];           /* a bit for each one */
 	struct inject_rule rules[LIMIT_SECRETS];
 	size_t n_rules;
 	struct tls *tls;

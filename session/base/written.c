@@ -6,7 +6,6 @@
 
 #include "session/base/util.h"
 
-#define ESCAPE_MAX 6    /* \u0000 */
 #define LINE_ENDS_MAX 4 /* one after the other, within Base64 */
 
 struct value {
@@ -65,26 +64,16 @@ static size_t read_json(const struct written_text *text, size_t at, uint8_t *out
 
 static read_fn *const readings[] = {read_plain, read_url, read_json};
 
-/* The text ends here, or within what may become an escape: what is read here may be another byte then. */
-static bool is_unfinished(const struct written_text *text, size_t at)
-{
-	return at >= text->len || (text->len - at < ESCAPE_MAX && (text->bytes[at] == '%' || text->bytes[at] == '\\'));
-}
-
-static size_t match_read(const struct written_text *text, size_t at, const struct value *value, read_fn *read, bool *unfinished)
+static size_t match_read(const struct written_text *text, size_t at, const struct value *value, read_fn *read)
 {
 	size_t start = at;
-	bool open = false;
 
 	for (size_t i = 0; i < value->len; i++) {
 		uint8_t byte;
 		size_t n = read(text, at, &byte);
 
-		open |= is_unfinished(text, at);
-		if (n == 0 || byte != value->bytes[i]) {
-			*unfinished |= open;
+		if (n == 0 || byte != value->bytes[i])
 			return 0;
-		}
 		at += n;
 	}
 	return at - start;
@@ -113,15 +102,13 @@ static int sextet_of(char c)
 }
 
 /* Lines of it may end anywhere. */
-static size_t match_base64(const struct written_text *text, size_t at, const struct value *value, size_t bit, bool *unfinished)
+static size_t match_base64(const struct written_text *text, size_t at, const struct value *value, size_t bit)
 {
 	size_t start = at, n_ends = 0;
 
 	while (bit + 6 <= value->len * 8) {
-		if (at >= text->len) {
-			*unfinished = true;
+		if (at >= text->len)
 			return 0;
-		}
 		if (at > start && n_ends < LINE_ENDS_MAX && (text->bytes[at] == '\n' || text->bytes[at] == '\r')) {
 			n_ends++;
 			at++;
@@ -136,15 +123,15 @@ static size_t match_base64(const struct written_text *text, size_t at, const str
 	return at - start;
 }
 
-size_t written_match(const struct written_text *text, size_t at, const uint8_t *bytes, size_t len, bool *unfinished)
+size_t written_match(const struct written_text *text, size_t at, const uint8_t *bytes, size_t len)
 {
 	const struct value value = {bytes, len};
 	size_t n = 0;
 
 	for (size_t i = 0; i < ARRAY_LEN(readings) && n == 0; i++)
-		n = match_read(text, at, &value, readings[i], unfinished);
+		n = match_read(text, at, &value, readings[i]);
 	for (size_t i = 0; i < ARRAY_LEN(alignments) && n == 0; i++)
-		n = match_base64(text, at, &value, alignments[i], unfinished);
+		n = match_base64(text, at, &value, alignments[i]);
 	return n;
 }
 

@@ -6,7 +6,6 @@
 #ifndef BASE_WRITTEN_H
 #define BASE_WRITTEN_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,11 +15,8 @@ struct written_text {
 	size_t len;
 };
 
-/*
- * How many bytes of the text are the value, in the first form that fits; 0: they are none. `len` is at least 2. *unfinished becomes true, and is not touched
- * else, when the text ended before that was known: more of it may make it the value.
- */
-size_t written_match(const struct written_text *text, size_t at, const uint8_t *value, size_t len, bool *unfinished);
+/* How many bytes of the text are the value, in the first form that fits; 0: they are none. `len` is at least 2. */
+size_t written_match(const struct written_text *text, size_t at, const uint8_t *value, size_t len);
 
 /* Calls fn with each two bytes that a form may begin with; some of them more than once. */
 void written_begins(const uint8_t *value, size_t len, void (*fn)(void *arg, char a, char b), void *arg);

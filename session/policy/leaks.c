@@ -176,13 +176,12 @@ void leaks_begin(struct leaks *leaks)
 /* What is at this place: its length, 0 for nothing, and whether it is to be masked. */
 static size_t find_at(const struct leaks *leaks, const struct written_text *text, size_t at, struct leak_hits *hits, bool *masks)
 {
-	bool unfinished = false; /* the text is whole */
 	size_t n;
 
 	for (size_t i = 0; i < leaks->n_secrets; i++) {
 		const struct leak_secret *secret = &leaks->secrets[i];
 
-		n = secret->len >= LEAKS_SECRET_MIN_BYTES ? written_match(text, at, secret->value, secret->len, &unfinished) : 0;
+		n = secret->len >= LEAKS_SECRET_MIN_BYTES ? written_match(text, at, secret->value, secret->len) : 0;
 		if (n == 0)
 			continue;
 		hits->secrets[i]++;

@@ -365,7 +365,31 @@ static void test_answers_that_pass(void **state)
 		}
 }
 
-/* What no value begins with is passed on at once: answers that come in pieces are seen as they come. */
+/* In which pieces it is passed on says nothing of the values: it is the same for their beginnings as for anything else. */
+static void test_pieces_tell_nothing(void **state)
+{
+	static const char *const begun[] = {"s", "s3cr%t \"v\\a/lue+", "czNj", "%73"}, *const other[] = {"t", "s3cr%t \"v\\a/lue-", "czNk", "%74"};
+	struct fixture *fixture = *state;
+
+	for (size_t i = 0; i < ARRAY_LEN(begun); i++)
+		for (size_t before = 0; before < 10000; before += 1999) {
+			struct gate *gates[] = {gate_create(fixture->inject), gate_create(fixture->inject)};
+			auto_free char *fill = util_zalloc(before + 1);
+			const char *out;
+			size_t passed[2];
+
+			memset(fill, 'x', before);
+			for (size_t k = 0; k < 2; k++) {
+				auto_free char *text = util_printf("%s%s", fill, k ? other[i] : begun[i]);
+
+				assert_int_equal(gate_pass(gates[k], text, strlen(text), &out, &passed[k]), 0);
+				gate_destroy(gates[k]);
+			}
+			assert_int_equal(passed[0], passed[1]);
+		}
+}
+
+/* What is a line is passed on at once: answers that come as events are seen as they come. */
 static void test_nothing_waits_in_vain(void **state)
 {
 	struct fixture *fixture = *state;
@@ -373,11 +397,11 @@ static void test_nothing_waits_in_vain(void **state)
 	const char *out;
 	size_t n;
 
-	assert_int_equal(gate_pass(gate, "data: s3cr", 10, &out, &n), 0);
-	assert_int_equal(n, 6);
-	assert_int_equal(gate_pass(gate, "ets\n\n", 5, &out, &n), 0);
+	assert_int_equal(gate_pass(gate, "data: a\n\ndata: b", 16, &out, &n), 0);
 	assert_int_equal(n, 9);
-	assert_memory_equal(out, "s3crets\n\n", 9);
+	assert_int_equal(gate_pass(gate, "\n\n", 2, &out, &n), 0);
+	assert_int_equal(n, 9);
+	assert_memory_equal(out, "data: b\n\n", 9);
 	gate_destroy(gate);
 }
 
@@ -394,6 +418,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_fields_that_look_like_it, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_answers_that_are_cut, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_answers_that_pass, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_pieces_tell_nothing, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_nothing_waits_in_vain, set_up, tear_down),
 	};
 
