@@ -196,6 +196,14 @@ int api_create(struct request *request, struct err *e)
 	return -1;
 }
 
+/* In a hold numbers that move tell what the person does: they are for the person's own kind. */
+static bool may_see_usage(const struct identity *who, const json_t *state)
+{
+	bool is_held = strcmp(form_string(json_object_get(state, "lease"), "holder", "agent"), "agent") != 0;
+
+	return !is_held || (who->role != ROLE_AGENT && who->role != ROLE_VIEWER);
+}
+
 int api_show(struct request *request, struct err *e)
 {
 	const struct session *session = request->session;
@@ -205,7 +213,7 @@ int api_show(struct request *request, struct err *e)
 	if (calls_ask_state(&request->who, request->id, request->session, &state, e) < 0)
 		return -1;
 	answer = describe_session(session, state);
-	if (session_serves(session) && usage_refresh(&request->front->usage, session->ready_ms) == 0)
+	if (session_serves(session) && may_see_usage(&request->who, state) && usage_refresh(&request->front->usage, session->ready_ms) == 0)
 		(void)json_object_set_new(answer, "usage", describe_usage(&session->usage, state));
 	reply_json(&request->reply, 200, answer);
 	return 0;

@@ -43,6 +43,13 @@ def test_what_has_ended_uses_nothing(server, make_session):
     assert "usage" not in server.api.call("GET", session.path)
 
 
+def test_in_a_hold_nothing_that_moves(server, make_session):
+    """How busy a session is while a person types is not for its agent."""
+    session = make_session(lease="human")
+    assert "usage" not in session.agent.call("GET", session.path)
+    assert server.api.call("GET", session.path)["usage"]["limits"]["pids"]["used"] > 0
+
+
 # --- GET /metrics ---
 
 
