@@ -63,6 +63,7 @@ def test_what_is_there(cli, folder, id):
     listed = cli.json("ls", f"{id}:workspace")
     assert {entry["name"] for entry in listed["entries"]} >= {"src", "goes", ".git"}
     assert "workspace" in cli.run("ls", f"{id}:").stdout.decode()
+    assert b"nothing has changed" in cli.run("workspace", id).stderr
 
 
 def test_files_there_and_back(cli, tmp_path, id):
@@ -88,9 +89,13 @@ def test_files_there_and_back(cli, tmp_path, id):
     cli.run("cp", "-r", f"{id}:tree", tmp_path / "tree2", status=REFUSED)
 
 
+def change(cli, id):
+    cli.run("exec", id, "--", "sh", "-c", "cd ~/workspace && echo 'int main(void) { return 0; }' >src/main.c && rm -f goes && echo new >'new file' && mkdir -p d && echo 1 >d/e")
+
+
 def test_changes_come_back(cli, folder, tmp_path, id):
-    assert b"nothing has changed" in cli.run("workspace", id).stderr
-    cli.run("exec", id, "--", "sh", "-c", "cd ~/workspace && echo 'int main(void) { return 0; }' >src/main.c && rm goes && echo new >'new file' && mkdir -p d && echo 1 >d/e")
+    cli.run("workspace", id)
+    change(cli, id)
     changes = cli.json("workspace", id, "-o", str(tmp_path / "changes"), "--patch", str(tmp_path / "patch"))["changes"]
     assert {change["path"]: change["change"] for change in changes} == {"src/main.c": "changed", "goes": "deleted", "new file": "added", "d/e": "added"}
     assert {str(path.relative_to(tmp_path / "changes")) for path in (tmp_path / "changes").rglob("*") if path.is_file()} == {"src/main.c", "new file", "d/e"}
@@ -102,6 +107,7 @@ def test_changes_come_back(cli, folder, tmp_path, id):
 
 
 def test_a_branch(cli, folder, id):
+    change(cli, id)
     (folder / "stays").write_text("changed here meanwhile\n")
     before = git(folder, "status", "--porcelain")
     cli.run("workspace", id, "--branch", "from-session")
