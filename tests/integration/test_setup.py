@@ -59,3 +59,15 @@ def test_what_is_refused(server):
         with pytest.raises(Refused) as refused:
             server.api.new(image="minimal", apps=[], setup=setup)
         assert (refused.value.code, refused.value.pointer) == ("bad_field", pointer), refused.value.problem
+
+
+def test_its_way_out_is_its_own(server):
+    session = server.api.new(image="minimal", apps=[], setup={"commands": ["env | grep -c ^https_proxy="], "egress": {"mode": "allowlist", "allow": ["example.org"]}})
+    try:
+        assert session.answer["setup"][0]["stdout"] == "1\n"
+        assert session.answer["egress"]["mode"] == "none"
+    finally:
+        session.end()
+    with pytest.raises(Refused) as refused:
+        server.api.new(image="minimal", apps=[], setup={"commands": ["true"], "egress": {"mode": "allowlist", "allow": ["https://x"]}})
+    assert refused.value.pointer.startswith("/setup/egress/allow"), refused.value.problem
