@@ -22,7 +22,8 @@ static const struct {
 	{"id", "path", "string", "id of the session", "s4v6kq2mzx7hw3pd"},
 	{"token", "path", "string", "id of the token", "t8f2c41d"},
 	{"approval", "path", "string", "id of the question", "s4v6kq2mzx7hw3pd.3"},
-	{"path", "path", "string", "of a file; it may have slashes", "main.js"},
+	{"file", "path", "string", "of a file of the console; it may have slashes", "main.js"},
+	{"path", "path", "string", "of a file of the session, without its first slash; it may have slashes", "home/user/notes.txt"},
 	{"secret", "path", "string", "name of the stored secret", "shop"},
 	{"viewer", "path", "string", "as POST /v1/sessions/{id}/rfb has called it", "v3"},
 	{"share", "path", "string", "id of the share link", "s4v6kq2mzx7hw3pd-7k2m9x4a"},
@@ -145,7 +146,7 @@ static json_t *plain_parameter(const struct parameter *row)
 
 	if (!row->example)
 		return out;
-	value = json_loads(row->example, JSON_DECODE_ANY, NULL);
+	value = strcmp(row->type, "string") == 0 ? NULL : json_loads(row->example, JSON_DECODE_ANY, NULL);
 	(void)json_object_set_new(out, "example", value ? value : json_string(row->example));
 	return out;
 }

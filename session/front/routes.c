@@ -23,7 +23,7 @@
 
 const struct route routes[] = {
 	{"GET", "/", ROUTE_PUBLIC, ALL, api_page, &op_page, "the console: a page that shows the sessions"},
-	{"GET", "/console/{path}", ROUTE_PUBLIC, ALL, api_page, &op_page_file, "its scripts and style"},
+	{"GET", "/console/{file}", ROUTE_PUBLIC, ALL, api_page, &op_page_file, "its scripts and style"},
 	{"GET", "/livez", ROUTE_PUBLIC, ALL, api_live, &op_live, "200 while the server answers at all"},
 	{"GET", "/readyz", ROUTE_PUBLIC, ALL, api_ready, &op_ready, "200 once the whole server is there"},
 	{"GET", "/metrics", ROUTE_WAITS, OPERATOR, api_metrics, &op_metrics, "counters and gauges, in the text format of Prometheus"},
@@ -107,14 +107,14 @@ int routes_check(const struct route *rows, size_t n_rows, struct err *e)
 	return 0;
 }
 
-/* Does the path of the row match? Any segment does for one in braces, and all that are left for a last {path}; *id is that at {id}. */
+/* Does the path of the row match? Any segment does for one in braces, and all that are left for a last {path} or {file}; *id is that at {id}. */
 static bool matches(const char *path, const struct target *target, const char **id)
 {
 	size_t n = 0;
 
 	*id = NULL;
 	while (*path == '/' && path[1]) {
-		if (strcmp(path, "/{path}") == 0)
+		if (strcmp(path, "/{path}") == 0 || strcmp(path, "/{file}") == 0)
 			return target->n_segments > n && target->n_segments <= TARGET_SEGMENTS;
 		size_t len = strcspn(path + 1, "/");
 		const char *segment = n < target->n_segments && n < TARGET_SEGMENTS ? target->segment[n] : NULL;

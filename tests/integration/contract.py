@@ -60,8 +60,8 @@ def closed(document):
 
 
 def pattern_of(path):
-    """What a path of the document matches: a segment for each name, and all that is left for {path}."""
-    text = re.escape(path).replace(r"\{", "{").replace(r"\}", "}").replace("{path}", ".*")
+    """What a path of the document matches: a segment for each name, and all that is left for {path} and {file}."""
+    text = re.escape(path).replace(r"\{", "{").replace(r"\}", "}").replace("{path}", ".*").replace("{file}", ".*")
     return re.compile(re.sub(r"\{[^}]*\}", "[^/]*", text) + "$")
 
 

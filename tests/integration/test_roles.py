@@ -14,11 +14,12 @@ from test_approvals import ASK_CLICKS
 
 # The table of the contract, a second time: who may use which routes. Agents, viewers, controllers and owners at their own sessions only.
 CONTRACT = {
-    "nobody in particular": "public: GET / · GET /console/{path} · GET /livez · GET /readyz · POST /v1/console",
+    "nobody in particular": "public: GET / · GET /console/{file} · GET /livez · GET /readyz · POST /v1/console",
     "agent viewer controller owner operator":
         "GET /openapi.json · GET /v1 · GET /v1/actions · GET /v1/sessions · GET /v1/sessions/{id} · GET /v1/sessions/{id}/events · GET /v1/sessions/{id}/lease",
     "agent owner operator":
         "POST /v1/sessions/{id}/act · POST /v1/sessions/{id}/computer · POST /v1/sessions/{id}/cancel · GET /v1/sessions/{id}/screenshot · GET /v1/sessions/{id}/stream · "
+        "GET /v1/sessions/{id}/files/{path} · PUT /v1/sessions/{id}/files/{path} · DELETE /v1/sessions/{id}/files/{path} · "
         "POST /mcp · DELETE /mcp",
     "viewer controller owner operator":
         "GET /v1/sessions/{id}/thumbnail · POST /v1/sessions/{id}/rfb · GET /v1/sessions/{id}/rfb",
@@ -99,7 +100,7 @@ def by_token(walk):
 
 
 def fill_in(path, session):
-    for name, value in {"id": session.id, "token": "0123456789abcdef", "path": "main.js", "viewer": "v999", "share": "none", "secret": "not.a.name",
+    for name, value in {"id": session.id, "token": "0123456789abcdef", "file": "main.js", "path": f"home/user/{300 * 'a'}", "viewer": "v999", "share": "none", "secret": "not.a.name",
                         "approval": f"{session.id}.1"}.items():
         path = path.replace(f"{{{name}}}", value)
     return path

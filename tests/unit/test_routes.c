@@ -23,7 +23,7 @@ static const struct {
 	const char *method, *path, *roles;
 } expected[] = {
 	{"GET", "/", "public"},
-	{"GET", "/console/{path}", "public"},
+	{"GET", "/console/{file}", "public"},
 	{"GET", "/livez", "public"},
 	{"GET", "/readyz", "public"},
 	{"GET", "/metrics", "o"},
