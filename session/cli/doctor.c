@@ -241,6 +241,6 @@ static int run_doctor(struct cli *cli)
 }
 
 const struct cli_command doctor_look = {
-	"doctor", "", "look what this host can and cannot do, and what mends it (root; status 0 if a session can run)",
+	"doctor", "", "look what this host can and cannot do for a server that you start, and what mends it (status 0 if a session can run)",
 	doctor_options, ARRAY_LEN(doctor_options), 0, 0, ARGS_MAX, run_doctor,
 };

@@ -285,6 +285,8 @@ int main(int argc, char **argv)
 		return EXIT_USAGE;
 	}
 	if (options.wish == OPTIONS_PROBE) {
+		/* What cannot be entered is a row, and so is what nobody but root can look at. */
+		(void)user_enter(&warden.user, &options, argv, NULL);
 		probe_run(&options, stdout);
 		return EXIT_SUCCESS;
 	}

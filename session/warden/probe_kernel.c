@@ -26,6 +26,8 @@
 
 #define NOTHING_RUNS "no session can run"
 #define NOT_ROOT "run it where root has CAP_SYS_ADMIN, not in a container without it"
+#define UNLIMITED "no session is made: it could take all of the host"
+#define DELEGATE "start the server by its unit (Delegate=yes); or accept it, by unlimited = 1 in the file of --ceilings"
 #define OTHER_KERNEL "a kernel of 5.14 or newer, such as Debian 12's own"
 
 static bool say(char *value, size_t size, bool ok, const char *text)
@@ -189,6 +191,15 @@ static bool look_limit(struct probe_host *host, unsigned long bit, char *value, 
 	return holds;
 }
 
+/* One without which no session is made, unless the operator has said otherwise. */
+static bool look_needed_limit(struct probe_host *host, unsigned long bit, char *value, size_t size)
+{
+	if ((host->groups & bit) || !host->ceilings.unlimited)
+		return look_limit(host, bit, value, size);
+	(void)snprintf(value, size, "cannot be set, which the ceiling unlimited accepts");
+	return true;
+}
+
 /* Tries the groups once, for the rows of all limits. */
 static bool look_control_groups(struct probe_host *host, unsigned long arg, char *value, size_t size)
 {
@@ -264,12 +275,9 @@ const struct probe probe_kernel_rows[] = {
 	{"control groups", "limits of a session", look_control_groups, 0, true, false, PROBE_WEAKER,
 	 "sessions run without the limits below",
 	 "mount cgroup v2 at /sys/fs/cgroup, writable; start the server by its unit"},
-	{"memory limit", "memory in isolation_report", look_limit, CGROUP_MEMORY, true, false, PROBE_WEAKER,
-	 "a session can take all memory of the host: memory is listed as missing in isolation_report", "start the server by its unit (Delegate=yes)"},
-	{"process limit", "pids in isolation_report", look_limit, CGROUP_PIDS, true, false, PROBE_WEAKER,
-	 "a session can start any number of processes: pids is listed as missing in isolation_report", "start the server by its unit (Delegate=yes)"},
-	{"cpu limit", "cpu in isolation_report", look_limit, CGROUP_CPU, true, false, PROBE_WEAKER,
-	 "a session can take all processors: cpu is listed as missing in isolation_report", "start the server by its unit (Delegate=yes)"},
+	{"memory limit", "memory in isolation_report", look_needed_limit, CGROUP_MEMORY, true, false, PROBE_MISSING, UNLIMITED, DELEGATE},
+	{"process limit", "pids in isolation_report", look_needed_limit, CGROUP_PIDS, true, false, PROBE_MISSING, UNLIMITED, DELEGATE},
+	{"cpu limit", "cpu in isolation_report", look_needed_limit, CGROUP_CPU, true, false, PROBE_MISSING, UNLIMITED, DELEGATE},
 	{"no swap", "swap_off in isolation_report", look_limit, CGROUP_SWAP_OFF, true, false, PROBE_WEAKER,
 	 "what is typed may get to the disk: swap_off is listed as missing in isolation_report", "swapoff -a, or swapaccount=1 on the kernel's command line"},
 	{"freeze and kill", "freeze in isolation_report", look_limit, CGROUP_FREEZE, true, false, PROBE_WEAKER,

@@ -267,7 +267,7 @@ bool user_look(const struct options *options, char *value, size_t size)
 	if (!good)
 		(void)snprintf(value, size, "%s", e.msg);
 	else if (geteuid() == 0)
-		(void)snprintf(value, size, "root");
+		(void)snprintf(value, size, options->entered ? "this user's, mapped" : "none are needed: root starts it");
 	else
 		(void)snprintf(value, size, "%u of %u..%u", map.many, map.uids, map.uids + map.many - 1);
 	return good;

@@ -135,11 +135,11 @@ def test_namespaces_that_are_forbidden(prepared):
                           capture_output=True, text=True, timeout=60)
     rows = {row["name"]: row for row in json.loads(done.stdout)["rows"]}
     assert done.returncode == 1
-    for name in ("mount namespace", "files of a jail", "net namespace"):
+    for name in ("mount namespace", "files of a jail", "net namespace", "memory limit", "process limit", "cpu limit"):
         assert rows[name]["result"] == "missing", rows[name]
-    for name in ("capabilities", "control groups", "memory limit"):
+    for name in ("capabilities", "control groups", "no swap"):
         assert rows[name]["result"] == "weaker", rows[name]
-    assert "isolation_report" in rows["memory limit"]["effect"]
+    assert "isolation_report" in rows["no swap"]["effect"] and "unlimited = 1" in rows["memory limit"]["mend"]
 
 
 def test_as_a_user(prepared):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A server that an ordinary user starts: the same sessions, with the user's subordinate ids, and control groups if they are delegated."""
 import contextlib
+import json
 import os
 import pathlib
 import shutil
@@ -168,6 +169,30 @@ def test_limits_hold(users):
     answer = session.exec("sh", "-c", "for i in $(seq 100); do sleep 100 & done; wait", timeout_ms=5000)
     assert "fork" in answer["stderr"].lower() or "resource" in answer["stderr"].lower(), answer
     session.end()
+
+
+def doctor(home, groups=(), *options):
+    """Its rows, and whether a session can run."""
+    done = subprocess.run([*home.through(groups=groups), home.path / "bin/glovebox", "doctor", "--json", "--state", home.path / "doctor", "--images", home.path / "images",
+                           *options], capture_output=True, text=True, timeout=60)
+    answer = json.loads(done.stdout)
+    assert answer["ok"] == (done.returncode == 0), done.stderr
+    return {row["name"]: row["result"] for row in answer["rows"]}, answer["ok"]
+
+
+def test_doctor(home):
+    """What it finds in the namespaces that such a server would have."""
+    groups = delegated(f"glovebox-doctor-{os.getpid()}")
+    try:
+        rows, good = doctor(home, groups)
+        assert good and set(rows.values()) == {"ok"}, rows
+    finally:
+        give_back(groups)
+    rows, good = doctor(home)
+    assert not good and {name for name, result in rows.items() if result == "missing"} == {"memory limit", "process limit", "cpu limit"}
+    (home.path / "ceilings").write_text("unlimited = 1\n")
+    rows, good = doctor(home, (), "--ceilings", home.path / "ceilings")
+    assert good and rows["memory limit"] == "ok" and rows["freeze and kill"] == "weaker"
 
 
 @pytest.mark.parametrize("how", escape.HOW)
