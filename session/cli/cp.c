@@ -70,12 +70,12 @@ int files_send_folder(struct cli *cli, const char *path, int archive, struct cli
 	return cli_send(cli, &request, reply);
 }
 
-static void show_left_out(const struct folder_report *report)
+void files_show_left_out(const json_t *left_out)
 {
 	const json_t *line;
 	size_t i;
 
-	json_array_foreach(report->left_out, i, line) {
+	json_array_foreach(left_out, i, line) {
 		fputs(i == 0 ? "left out:\n  " : "  ", stderr);
 		show_value(stderr, line, 0);
 		fputc('\n', stderr);
@@ -96,7 +96,7 @@ static int fetch_folder(struct cli *cli, const char *path, const char *folder)
 		return status;
 	if (folder_unpack(archive, folder, NULL, NULL, &report, &e))
 		status = cli_fail(cli, CLI_REFUSED, &e);
-	show_left_out(&report);
+	files_show_left_out(report.left_out);
 	json_decref(report.left_out);
 	return status;
 }
@@ -114,19 +114,31 @@ static int send_folder(struct cli *cli, const char *folder, const char *path)
 		status = cli_fail(cli, CLI_USAGE, &e);
 	else
 		status = files_send_folder(cli, path, archive, &reply);
-	show_left_out(&report);
+	files_show_left_out(report.left_out);
 	json_decref(report.left_out);
 	if (status == CLI_DONE && cli->json)
 		show_json(reply.json);
 	return status;
 }
 
-/* It has another name until all of it is here. */
+static char *temporary_of(const char *file)
+{
+	const char *slash = strrchr(file, '/');
+	char digits[17];
+	uint8_t random[8];
+
+	util_random(random, sizeof(random));
+	util_hex(digits, random, sizeof(random));
+	return util_printf("%.*s.glovebox-%s", slash ? (int)(slash + 1 - file) : 0, file, digits);
+}
+
+/* It has another name until all of it is here: one that nobody has, and nobody could guess. A device or a pipe is written to. */
 static int fetch_file(struct cli *cli, const char *path, const char *file)
 {
-	bool is_out = strcmp(file, "-") == 0;
-	auto_free char *temporary = util_printf("%s.part", file);
-	auto_fd fd = is_out ? dup(STDOUT_FILENO) : open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
+	struct stat there;
+	bool is_out = strcmp(file, "-") == 0, is_place = !is_out && (stat(file, &there) < 0 || S_ISREG(there.st_mode));
+	auto_free char *temporary = is_place ? temporary_of(file) : util_strdup(file);
+	auto_fd fd = is_out ? dup(STDOUT_FILENO) : open(temporary, O_WRONLY | O_CLOEXEC | (is_place ? O_CREAT | O_EXCL : 0), 0666);
 	const struct client_request request = {.method = "GET", .path = path, .accept = "application/octet-stream", .sink = fd, .sink_max = UINT64_MAX};
 	auto_reply reply = {0};
 	struct err e = {0};
@@ -135,9 +147,9 @@ static int fetch_file(struct cli *cli, const char *path, const char *file)
 	if (fd < 0)
 		return cli_fail(cli, CLI_USAGE, (err_set(&e, ERR_BAD_REQUEST, NULL, "%s cannot be written: %s", temporary, strerror(errno)), &e));
 	status = cli_send(cli, &request, &reply);
-	if (status == CLI_DONE && !is_out && rename(temporary, file) < 0)
+	if (status == CLI_DONE && is_place && rename(temporary, file) < 0)
 		status = cli_fail(cli, CLI_REFUSED, (err_set(&e, ERR_BAD_REQUEST, NULL, "%s cannot be written: %s", file, strerror(errno)), &e));
-	if (status != CLI_DONE && !is_out)
+	if (status != CLI_DONE && is_place)
 		(void)unlink(temporary);
 	return status;
 }

@@ -20,4 +20,7 @@ int files_fetch_folder(struct cli *cli, const char *path, int archive);
 /* Sends an archive, from its start, to be unpacked there. */
 int files_send_folder(struct cli *cli, const char *path, int archive, struct client_reply *reply);
 
+/* Tells a person what a folder_report has as left out. */
+void files_show_left_out(const json_t *left_out);
+
 #endif

@@ -26,9 +26,10 @@ struct packing {
 
 /* What keys and credentials are called. */
 static const char *const private_names[] = {
-	".env", ".env.*", "*.pem", "*.key", "*.p12", "*.pfx", "*.jks", "*.keystore", "*.kdbx", "*.ppk", "id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*", ".netrc", "_netrc",
+	".env", ".env.*", "*.env", ".envrc", "*.pem", "*.key", "*.p12", "*.pfx", "*.jks", "*.keystore", "*.kdbx", "*.ppk", "id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*", ".netrc", "_netrc",
 	".npmrc", ".pypirc", ".pgpass", ".my.cnf", ".htpasswd", ".git-credentials", ".vault-token", "credentials", "credentials.*", "client_secret*.json",
-	"service-account*.json", "secrets.*", "*.tfstate", "*.tfstate.*", ".aws", ".azure", ".docker", ".gnupg", ".kube", ".ssh", "gcloud",
+	"service-account*.json", "secrets.*", "*.tfstate", "*.tfstate.*", ".terraformrc", ".s3cfg", ".boto", "kubeconfig", ".dockercfg", ".aws", ".azure", ".docker", ".gnupg", ".kube", ".ssh",
+	"gcloud",
 };
 static const char *const public_names[] = {".env.example", ".env.sample", ".env.template", "*.pub"};
 
@@ -50,12 +51,29 @@ static bool is_named(const struct packing *p)
 
 static void leave_out(const struct packing *p, const char *why)
 {
-	(void)json_array_append_new(p->report->left_out, json_sprintf("%s: %s", p->name, why));
+	char shown[TAR_PART_BYTES];
+	bool is_text = util_utf8_valid(p->name, strlen(p->name));
+
+	(void)json_array_append_new(p->report->left_out, json_sprintf("%s: %s", is_text ? p->name : err_quote(shown, sizeof(shown), p->name, strlen(p->name)), why));
 }
 
-static bool is_in_git(const char *name)
+/* In a repository, be it that of the folder, one in it, or that of a submodule: from its .git on; NULL: in none. */
+static const char *in_git(const char *name)
 {
-	return strncmp(name, ".git/", 5) == 0 || strcmp(name, ".git") == 0;
+	for (const char *at = name; at; at = strchr(at, '/')) {
+		at += *at == '/';
+		if (strncmp(at, ".git", 4) == 0 && (!at[4] || at[4] == '/'))
+			return at;
+	}
+	return NULL;
+}
+
+/* The settings of a repository, of one of its submodules (.git/modules/NAME) or of one of its worktrees; a branch may be called so, too. */
+static bool is_settings(const char *name)
+{
+	const char *git = in_git(name), *last = git ? strrchr(git, '/') : NULL;
+
+	return last && !strstr(git, "/logs/refs/") && (strcmp(last, "/config") == 0 || strcmp(last, "/config.worktree") == 0);
 }
 
 static int write_out(const struct packing *p, const void *data, size_t len)
@@ -70,7 +88,7 @@ static int write_head(struct packing *p, enum tar_kind kind, const struct stat *
 
 	entry->kind = kind;
 	entry->mode = st->st_mode & 0777;
-	if (p->rules->is_workspace && is_in_git(p->name))
+	if (p->rules->is_workspace && in_git(p->name))
 		entry->mode &= 0555;
 	entry->mtime_s = MAX(st->st_mtim.tv_sec, 0);
 	entry->size = size;
@@ -100,9 +118,10 @@ static int write_content(struct packing *p, int fd, uint64_t size)
 	return write_out(p, piece, tar_padding(size));
 }
 
-/* The settings of a repository may have a password in an address, or a header: then it goes without. */
+/* The settings of a repository may have a password in an address, a header, or by itself: then it goes without. */
 static bool has_credentials(int fd)
 {
+	static const char *const words[] = {"extraheader", "pass", "token", "secret", "cookie"};
 	auto_free char *text = NULL;
 	const char *at;
 
@@ -112,14 +131,17 @@ static bool has_credentials(int fd)
 	for (at = strstr(text, "://"); at; at = strstr(at + 3, "://"))
 		if (memchr(at + 3, '@', strcspn(at + 3, "/\n")))
 			return true;
-	return strcasestr(text, "extraheader") || strcasestr(text, "password") || strcasestr(text, "token");
+	for (size_t i = 0; i < ARRAY_LEN(words); i++)
+		if (strcasestr(text, words[i]))
+			return true;
+	return false;
 }
 
 static int pack_file(struct packing *p, int fd, const struct stat *st)
 {
 	static const char plain[] = "[core]\n\trepositoryformatversion = 0\n\tbare = false\n";
 
-	if (p->rules->is_workspace && strcmp(p->name, ".git/config") == 0 && !is_named(p) && has_credentials(fd)) {
+	if (p->rules->is_workspace && is_settings(p->name) && !is_named(p) && has_credentials(fd)) {
 		char padding[TAR_BLOCK] = {0};
 
 		leave_out(p, "it may hold credentials; a plain one is in its place");
@@ -148,11 +170,13 @@ static int pack_content(struct packing *p, int folder, size_t len, size_t depth)
 /* Why it stays here; NULL: it does not. */
 static const char *stays(const struct packing *p, const char *name)
 {
+	const char *git = in_git(p->name);
+
 	if (!p->rules->is_workspace || is_named(p))
 		return NULL;
-	if (strcmp(p->name, ".git/hooks") == 0)
+	if (git && strcmp(git, ".git/hooks") == 0)
 		return "hooks of the repository";
-	if (!is_in_git(p->name) && is_one_of(name, private_names, ARRAY_LEN(private_names)) && !is_one_of(name, public_names, ARRAY_LEN(public_names)))
+	if (!git && is_one_of(name, private_names, ARRAY_LEN(private_names)) && !is_one_of(name, public_names, ARRAY_LEN(public_names)))
 		return "looks like a key or credentials; --include takes it";
 	return NULL;
 }
@@ -197,7 +221,9 @@ static int pack_content(struct packing *p, int folder, size_t len, size_t depth)
 		const char *name = names[i]->d_name;
 		size_t part = strlen(name);
 
-		if (rc == 0 && strcmp(name, ".") != 0 && strcmp(name, "..") != 0 && len + part + 2 < TAR_NAME_SIZE) {
+		if (rc == 0 && len + part + 2 >= TAR_NAME_SIZE) {
+			leave_out(p, "a name in it is too long");
+		} else if (rc == 0 && strcmp(name, ".") != 0 && strcmp(name, "..") != 0) {
 			(void)snprintf(p->name + len, TAR_NAME_SIZE - len, "%s%s", len > 0 ? "/" : "", name);
 			rc = pack_entry(p, folder, name, len + part + (len > 0), depth);
 			p->name[len] = '\0';

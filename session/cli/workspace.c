@@ -61,7 +61,7 @@ static void keep(const char *id, int archive, const char *folder)
 	out = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
 	while (out >= 0 && sendfile(out, archive, &at, 1 << 24) > 0)
 		continue;
-	if (out >= 0)
+	if (out >= 0 && at == lseek(archive, 0, SEEK_END))
 		keep_repository(path, folder);
 	else
 		fprintf(stderr, "what was sent cannot be kept in %s: changes cannot be told from it\n", path);
@@ -69,15 +69,8 @@ static void keep(const char *id, int archive, const char *folder)
 
 static void tell_pack(const char *folder, const struct folder_report *report)
 {
-	const json_t *line;
-	size_t i;
-
 	fprintf(stderr, "%s: %zu files and folders, %.1f MB\n", folder, report->n, (double)report->bytes / 1e6);
-	json_array_foreach(report->left_out, i, line) {
-		fputs(i == 0 ? "left out:\n  " : "  ", stderr);
-		show_value(stderr, line, 0);
-		fputc('\n', stderr);
-	}
+	files_show_left_out(report->left_out);
 }
 
 int workspace_pack(const struct args *args, int *archive, struct err *e)
@@ -294,6 +287,7 @@ static int bring(struct cli *cli, struct change *change, int before, int now)
 		rc = make_branch(cli, change, list, now, &e);
 	if (rc == 0)
 		show_changes(cli, list);
+	files_show_left_out(report.left_out);
 	json_decref(report.left_out);
 	return rc < 0 ? cli_fail(cli, CLI_REFUSED, &e) : CLI_DONE;
 }

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Files and workspaces from the command line: copied in and out, what stays here, what comes back, and that what comes out of a session does nothing here."""
 import os
+import stat
 import subprocess
 
 import pytest
@@ -40,6 +41,13 @@ def project(tmp_path_factory):
     (folder / ".env.example").write_text("EXAMPLE=\n")
     (folder / "out").symlink_to("/etc/passwd")
     (folder / "in").symlink_to("src/main.c")
+    (folder / ".envrc").write_text("secret")
+    for name in ("lib/.git", ".git/modules/lib"):
+        (folder / name).mkdir(parents=True)
+        (folder / name / "config").write_text("[remote \"origin\"]\n\turl = https://ada:token@example.org/y\n")
+    (folder / ".git/config.worktree").write_text("[sendemail]\n\tsmtpPass = token\n")
+    (folder / "lib/.git/hooks").mkdir()
+    (folder / "lib" / os.fsdecode(b"n\xff")).write_text("no UTF-8")
     return folder
 
 
@@ -47,7 +55,8 @@ def project(tmp_path_factory):
 def session_of_it(cli, folder):
     made = cli.run("new", "--image", "minimal", "--workspace", folder, "--include", ".npmrc")
     said = made.stderr.decode()
-    for name in (".env:", "server.key:", "id_ed25519:", "src/credentials.json:", "out:", ".git/hooks:", ".git/config:"):
+    for name in (".env:", "server.key:", "id_ed25519:", "src/credentials.json:", "out:", ".git/hooks:", ".git/config:", ".git/config.worktree:", ".git/modules/lib/config:", "lib/.git/config:",
+                 "lib/.git/hooks:", ".envrc:", r'"lib/n\xff":'):
         assert f"  {name}" in said, said
     assert "MB" in said and ".env.example" not in said and ".npmrc" not in said
     name = made.stdout.decode().strip()
@@ -56,9 +65,9 @@ def session_of_it(cli, folder):
 
 
 def test_what_is_there(cli, folder, id):
-    found = cli.run("exec", id, "--", "sh", "-c", "cd ~/workspace && find . -path ./.git -prune -o -print | sort && git status --porcelain 2>/dev/null | head; cat .git/config; ls .git/hooks 2>&1;"
+    found = cli.run("exec", id, "--", "sh", "-c", "cd ~/workspace && find . -name .git -prune -o -print | sort && git status --porcelain 2>/dev/null | head; cat .git/config .git/config.worktree .git/modules/lib/config lib/.git/config; ls .git/hooks 2>&1;"
                     " touch .git/x 2>&1; stat -c %a run .git/HEAD", status=DONE).stdout.decode()
-    assert found.startswith(".\n./.env.example\n./.npmrc\n./goes\n./größe\n./in\n./run\n./src\n./src/main.c\n./stays\n"), found
+    assert found.startswith(".\n./.env.example\n./.npmrc\n./goes\n./größe\n./in\n./lib\n./run\n./src\n./src/main.c\n./stays\n"), found
     assert "token" not in found and "Permission denied" in found and found.endswith("755\n444\n")
     listed = cli.json("ls", f"{id}:workspace")
     assert {entry["name"] for entry in listed["entries"]} >= {"src", "goes", ".git"}
@@ -80,7 +89,15 @@ def test_files_there_and_back(cli, tmp_path, id):
                           (str(tmp_path), f"{id}:x"): USAGE}.items():
         if status != DONE:
             cli.run("cp", *words, status=status)
-            assert not (tmp_path / "none").exists() and not (tmp_path / "none.part").exists()
+            assert not [name for name in os.listdir(tmp_path) if "none" in name]
+    (tmp_path / "back.part").write_text("mine")
+    os.mkfifo(tmp_path / "pipe")
+    reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    cli.run("cp", f"{id}:/tmp/typed", tmp_path / "back")
+    cli.run("cp", f"{id}:/tmp/typed", tmp_path / "pipe")
+    assert os.read(reader, 100) == b"typed" and stat.S_ISFIFO(os.stat(tmp_path / "pipe").st_mode)
+    os.close(reader)
+    assert (tmp_path / "back").read_bytes() == b"typed" and (tmp_path / "back.part").read_text() == "mine"
     (tmp_path / "tree/in").mkdir(parents=True)
     (tmp_path / "tree/in/x").write_text("x")
     cli.run("cp", "-r", tmp_path / "tree", f"{id}:tree")
