@@ -69,7 +69,7 @@ export class ApprovalsPanel {
       picture,
       el("p", {class: "what"}, words.actionWords(action), card.app ? ` in ${words.appName(card.app)}` : ""),
       el("p", {class: "why"}, words.quote(card.why)),
-      card.unclear ? el("p", {class: "quiet"}, "The command could not be read to its end.") : null,
+      card.unclear ? el("p", {class: "quiet"}, action.tree ? "It may be in the folder, of which all is taken." : "The command could not be read to its end.") : null,
       this.place(card),
       el("div", {class: "buttons"}, once, always), el("div", {class: "no"}, reason, deny),
       el("p", {class: "quiet"}, always ? `For this session: ${words.quote(card.session_words)}` : card.not_session_why ? `Not offered for this session: ${words.quote(card.not_session_why)}` : ""));

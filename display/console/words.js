@@ -107,6 +107,7 @@ export function leaseWords(lease, mine, {asks = false, mayDrive = true} = {}) {
 
 const keys = (value) => (Array.isArray(value) ? value.join("+") : typeof value === "string" ? value : "a key");
 const at = ({x, y}) => (x === undefined ? "" : ` at ${x}, ${y}`);
+const file = (a) => `${a.tree ? "all in " : ""}${quote(a.path)}`;
 const CLICKS = ["", "Click", "Double click", "Triple click"];
 
 // Each action in words; what is not here is told by its name.
@@ -128,6 +129,9 @@ const ACTIONS = {
   wait_window: () => "Wait for a window",
   screenshot: () => "Look at the screen",
   connect: (a) => `Connect to ${quote(`${a.host}:${a.port}`)}`,
+  file_get: (a) => `Read ${file(a)}`,
+  file_put: (a) => `Write ${file(a)}`,
+  file_delete: (a) => `Delete ${file(a)}`,
   exec: (a) => `Run ${quote(a.argv?.join(" "))}`,
   launch: (a) => `Open ${appName(a.app)}${a.args?.length ? ` with ${quote(a.args.join(" "))}` : ""}`,
   windows: () => "List the windows",

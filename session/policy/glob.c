@@ -63,6 +63,18 @@ bool glob_matches(const char *pattern, const char *text)
 	return pattern[strspn(pattern, "*")] == '\0';
 }
 
+bool glob_leads(const char *pattern, const char *beginning)
+{
+	while (*beginning && *pattern && *pattern != '*') {
+		bool is_any = *pattern == '?';
+		uint32_t wanted = take(&pattern), got = take(&beginning);
+
+		if (!is_any && wanted != got)
+			return false;
+	}
+	return *pattern || !*beginning;
+}
+
 bool glob_matches_any(const json_t *patterns, const char *text)
 {
 	const json_t *pattern;

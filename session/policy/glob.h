@@ -14,4 +14,7 @@ bool glob_matches(const char *pattern, const char *text);
 /* Does it match one of a list of patterns? */
 bool glob_matches_any(const json_t *patterns, const char *text);
 
+/* Does it, or could a text that begins with this one? */
+bool glob_leads(const char *pattern, const char *beginning);
+
 #endif

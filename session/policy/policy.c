@@ -92,6 +92,19 @@ static bool place_matches(const struct policy *policy, const json_t *kinds, cons
 	return false;
 }
 
+/* What is in a folder that is taken as a whole has no path here: what a rule asks about or refuses may be in it, what it allows need not be all. */
+static bool may_hold(const json_t *rule, const struct policy_subject *subject)
+{
+	const json_t *patterns = json_object_get(rule, "path"), *pattern;
+	auto_free char *beginning = subject->tree ? util_printf("%s/", subject->path) : NULL;
+	size_t i;
+
+	json_array_foreach(patterns, i, pattern)
+		if (beginning && verdict_of(rule) != POLICY_ALLOW && glob_leads(json_string_value(pattern), beginning))
+			return true;
+	return false;
+}
+
 /* All but the command. */
 static bool matches(const struct policy *policy, const json_t *rule, const struct policy_subject *subject)
 {
@@ -99,7 +112,8 @@ static bool matches(const struct policy *policy, const json_t *rule, const struc
 
 	return text_matches(rule, "actions", subject->action) && (!does || does_any(does, subject->does)) &&
 	       text_matches(rule, "into", subject->password ? "password" : NULL) && text_matches(rule, "keys", subject->keys) &&
-	       text_matches(rule, "host", subject->host) && text_matches(rule, "reach", subject->reach) && text_matches(rule, "path", subject->path) && window_matches(rule, subject) &&
+	       text_matches(rule, "host", subject->host) && text_matches(rule, "reach", subject->reach) &&
+	       (text_matches(rule, "path", subject->path) || may_hold(rule, subject)) && window_matches(rule, subject) &&
 	       (!kinds || place_matches(policy, kinds, subject));
 }
 
@@ -121,7 +135,7 @@ static bool command_matches(const json_t *patterns, const struct command *comman
 
 /* --- all rules --- */
 
-/* `command` NULL: it is none. One without a text may be any: what could be asked about or refused is asked about. */
+/* `command` NULL: it is none. One without a text, or a file in a folder, may be any: what could be asked about or refused is asked about. */
 static struct policy_answer judge(const struct policy *policy, const struct policy_subject *subject, const struct command *command)
 {
 	const json_t *rule;
@@ -133,7 +147,7 @@ static struct policy_answer judge(const struct policy *policy, const struct poli
 
 		if ((patterns && !command) || !matches(policy, rule, subject))
 			continue;
-		if (patterns && !command->text && verdict != POLICY_ALLOW)
+		if (!text_matches(rule, "path", subject->path) || (patterns && !command->text && verdict != POLICY_ALLOW))
 			return (struct policy_answer){.verdict = POLICY_ASK, .rule = rule, .unclear = true};
 		if (!patterns || (command->text && command_matches(patterns, command)))
 			return (struct policy_answer){.verdict = verdict, .rule = rule};

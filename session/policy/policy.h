@@ -39,6 +39,7 @@ struct policy_subject {
 	const char *keys;       /* a chord by its usual names, modifiers first: "ctrl+shift+t" */
 	const json_t *argv;     /* of a command */
 	const char *host, *path; /* reached outside, read or written */
+	bool tree;              /* with the path all that is in it */
 	const char *reach;      /* why the host may be reached: the mode of the session's egress */
 };
 
@@ -51,7 +52,7 @@ enum policy_need {
 struct policy_answer {
 	enum policy_verdict verdict;
 	const json_t *rule;     /* that matched; NULL: none did. Of the policy */
-	bool unclear;           /* the command could not be read to its end: it was asked because of that */
+	bool unclear;           /* it was asked because the command could not be read to its end, or for what may be in the folder */
 	bool of_shell;          /* it is run through a shell */
 };
 

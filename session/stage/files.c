@@ -81,6 +81,11 @@ static int read_path(const json_t *query, char out[TAR_NAME_SIZE], struct err *e
 	return 0;
 }
 
+static bool is_set(const json_t *query, const char *name)
+{
+	return strcmp(form_string(query, name, "false"), "true") == 0;
+}
+
 /* --- the rules --- */
 
 /* Does no rule have a word for it? */
@@ -96,7 +101,8 @@ static int pass_rules(const struct files_work *work, struct err *e)
 {
 	struct stage *stage = work->stage;
 	auto_free struct batch *batch = util_zalloc(sizeof(*batch));
-	json_auto_t *asked = json_pack("{s:s}", "path", work->path);
+	bool is_tree = work->is_tar || is_set(work->call->query, "recursive");
+	json_auto_t *asked = json_pack("{s:s,s:o*}", "path", work->path, "tree", is_tree ? json_true() : NULL);
 	const struct approvals_ask ask = {.call = work->call, .batch = batch, .deadline_ms = util_now_ms() + LIMIT_CALL_DEFAULT_MS};
 	struct approvals_verdict verdict;
 	enum journal_text text;
@@ -241,11 +247,6 @@ static int check_mode(const char *mode, struct err *e)
 	if (strspn(mode, "01234567") == strlen(mode) && (strlen(mode) == 3 || (strlen(mode) == 4 && mode[0] == '0')))
 		return 0;
 	return err_set(e, ERR_BAD_FIELD, "/mode", "%s is not allowed here: it must be three octal digits, such as 755", err_quote(shown, sizeof(shown), mode, strlen(mode)));
-}
-
-static bool is_set(const json_t *query, const char *name)
-{
-	return strcmp(form_string(query, name, "false"), "true") == 0;
 }
 
 static int start_put(struct files_work *work, struct err *e)

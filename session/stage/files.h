@@ -31,6 +31,7 @@ struct files_work {
 	uint64_t most_bytes;         /* all that the session may have */
 	struct files_helper *helper;
 	uint64_t bytes, entries, skipped; /* for the journal */
+	uint64_t packed;             /* sizes of the files of an archive so far */
 	bool is_told;                /* the answer has begun, in pieces */
 	json_t *answer;              /* else it is this one, once the helper has ended */
 	json_t *unchanged;           /* or 304, with these headers */

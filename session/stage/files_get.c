@@ -314,15 +314,14 @@ static int send_content(struct files_work *work, struct tar_entry *entry, struct
 	return files_send(work->helper, FILES_NEXT, NULL, 0, files_step(), e);
 }
 
-/* What the gate leaves of a name; false when nothing of it can be a name. */
-static bool mask_name(const struct files_work *work, const char *name, char out[TAR_NAME_SIZE])
+/* What the gate leaves of a name, or of a link's target. */
+static void mask_text(const struct files_work *work, const char *text, char out[TAR_NAME_SIZE])
 {
 	struct leak_hits hits = {.rules = {0}};
 	size_t len = 0;
-	auto_free char *masked = leaks_mask(&work->stage->gate.leaks, name, strlen(name), &hits, &len);
+	auto_free char *masked = leaks_mask(&work->stage->gate.leaks, text, strlen(text), &hits, &len);
 
-	(void)snprintf(out, TAR_NAME_SIZE, "%s", masked ? masked : name);
-	return !tar_name_fault(out, strlen(out));
+	(void)snprintf(out, TAR_NAME_SIZE, "%s", masked ? masked : text);
 }
 
 static int send_entry(struct files_work *work, struct err *e)
@@ -332,17 +331,21 @@ static int send_entry(struct files_work *work, struct err *e)
 	const char *name, *target;
 	struct files_entry entry;
 
-	if (!read_entry(work->helper, &entry, &name, &target) || entry.kind == FILES_IS_OTHER || tar_name_fault(name, strlen(name)) || !mask_name(work, name, out->name) ||
+	if (!read_entry(work->helper, &entry, &name, &target) || entry.kind == FILES_IS_OTHER || tar_name_fault(name, strlen(name)) ||
 	    (entry.kind == FILES_IS_LINK && (!*target || strlen(target) >= TAR_NAME_SIZE || tar_target_fault(name, target))))
 		return not_understood(e);
-	if (entry.size > work->most_bytes)
+	mask_text(work, name, out->name);
+	mask_text(work, target, out->target);
+	if (tar_name_fault(out->name, strlen(out->name)) || (entry.kind == FILES_IS_LINK && tar_target_fault(out->name, out->target)))
+		return not_understood(e);
+	/* What the helper has counted before may have grown; whoever fetches it has made room for no more than all. */
+	if (entry.size > work->most_bytes - MIN(work->packed, work->most_bytes))
 		return too_large(work, e);
+	work->packed += entry.size;
 	out->kind = kinds[entry.kind];
 	out->mode = entry.mode;
 	out->mtime_s = entry.mtime_s;
 	out->size = entry.kind == FILES_IS_FILE ? entry.size : 0;
-	if (entry.kind == FILES_IS_LINK)
-		(void)snprintf(out->target, sizeof(out->target), "%s", target);
 	work->entries++;
 	return out->kind == TAR_FILE ? send_content(work, out, e) : send_head(work, out, e);
 }

@@ -239,6 +239,7 @@ int judge_step(struct stage *stage, const struct batch_step *step, bool fresh, s
 	read_keys(step, out);
 	if (files_knows(subject->action))
 		subject->path = form_string(step->args, "path", NULL);
+	subject->tree = subject->path && json_is_true(json_object_get(step->args, "tree"));
 	if (subject->does & POLICY_RUNS)
 		subject->app = form_string(step->args, "app", NULL);
 	needs = policy_needs(stage->approvals.policy, subject->action, subject->does);
@@ -267,7 +268,7 @@ char *judge_key(const struct batch_step *step, const struct judged *judged, cons
 
 	*why = NULL;
 	if (judged->subject.path)
-		return util_printf("%s", judged->subject.path);
+		return util_printf("%s of %s%s", judged->subject.action, judged->subject.tree ? "all in " : "", judged->subject.path);
 	if (judged->warning && judged->answer.rule == judged->warning)
 		*why = "each warning of a model's safety system is asked about";
 	else if (program && judged->answer.of_shell)

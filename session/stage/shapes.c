@@ -50,7 +50,7 @@ static const struct member approval_members[] = {
 	{"state", "=waiting allowed done denied expired withdrawn", "allowed: and not acted on yet; expired: nobody answered, which is a no"},
 	{"rule", "string", "that asks"},
 	{"why", "string", "as the rule says"},
-	{"unclear", "boolean", "it is asked because the command could not be read to its end"},
+	{"unclear", "boolean", "it is asked because the command could not be read to its end, or for what may be in the folder"},
 	{"action", "object", "as it will be sent; what is for a password field as its length, long texts cut"},
 	{"space", "Size", "of its coordinates"},
 	{"caller", "Actor", "whose call it is"},

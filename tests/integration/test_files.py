@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Files of a session over the API: read, written, listed, packed, unpacked and deleted; what is refused, and that nothing leads out."""
+import http.client
 import io
 import json
 import tarfile
@@ -20,9 +21,7 @@ SECRET = "correct-horse-battery-staple"
 @pytest.fixture(name="session", scope="module")
 def shared_session(server):
     server.api.request("PUT", "/v1/secrets/files_test", SECRET.encode(), BYTES)
-    session = server.api.new(image="minimal", apps=[], secrets=["files_test"], limits={"memory_mb": 1024, "disk_mb": 200},
-                             approval={"rules": [{"name": "diary", "verdict": "deny", "path": ["/home/user/diary*"]},
-                                                 {"name": "out", "verdict": "ask", "path": ["/home/user/ask/*"], "actions": ["file_get"]}]})
+    session = server.api.new(image="minimal", apps=[], secrets=["files_test"], limits={"memory_mb": 1024, "disk_mb": 200})
     yield session
     session.end()
     server.api.request("DELETE", "/v1/secrets/files_test")
@@ -226,6 +225,22 @@ def test_room(session):
     assert drop(session, "~/roomy", recursive="true").status == 200
 
 
+def test_an_archive_that_grows(session):
+    """What comes into a folder while it is packed does not make the archive larger than all that the session may have."""
+    session.run("sh", "-c", "mkdir -p ~/grows/b && truncate -s 100M ~/grows/a")
+    connection = session.agent.connect(60)
+    connection.request("GET", url(session, "~/grows", format="tar"), headers={"Authorization": f"Bearer {session.agent.token}"})
+    response = connection.getresponse()
+    session.run("sh", "-c", "for i in c d; do truncate -s 90M ~/grows/b/$i; done")
+    n = 0
+    with pytest.raises((http.client.IncompleteRead, ConnectionError)):
+        while piece := response.read(MIB):
+            n += len(piece)
+    connection.close()
+    assert 180 * MIB < n < 201 * MIB
+    drop(session, "~/grows", recursive="true")
+
+
 def test_what_goes_out_is_checked(session):
     key = b"-----BEGIN PRIVATE KEY-----\n" + b"A" * 1600 + b"\n-----END PRIVATE KEY-----\n"
     plain = b"a" * 70000
@@ -244,14 +259,18 @@ def test_what_goes_out_is_checked(session):
     assert code(get(session, "~/leaky")) == (403, "denied")
     assert "leaky" not in entries(get(session, "~", format="tar").body)
     put(session, f"~/{SECRET}", b"its name")
+    session.run("ln", "-s", f"{SECRET}/x", "/home/user/leads")
     assert SECRET not in json.dumps(get(session, "~").json) and SECRET.encode() not in get(session, "~", format="tar").body
     lines = session.api.request("GET", f"{session.path}/journal").body
     assert SECRET.encode() not in lines and b'"rule":"secret"' in lines
     drop(session, "~/leaky")
     drop(session, f"~/{SECRET}")
+    drop(session, "~/leads")
 
 
-def test_rules(session):
+def test_rules(make_session):
+    session = make_session("minimal", approval={"rules": [{"name": "diary", "verdict": "deny", "path": ["/home/user/diary*"]},
+                                                          {"name": "out", "verdict": "ask", "path": ["/home/user/ask/*"], "actions": ["file_get"]}]})
     assert code(put(session, "~/diary.txt", b"x")) == (403, "denied")
     assert code(get(session, "~/diary.txt")) == (403, "denied")
     put(session, "~/ask/me", b"answer", parents="true")
@@ -261,6 +280,15 @@ def test_rules(session):
     session.api.call("POST", f"/v1/approvals/{card['id']}", {"answer": "once"})
     thread.join()
     assert replies[0].body == b"answer"
+    # A folder is asked about for what may be in it, and what is allowed of it for the session is that alone.
+    for number, call in enumerate((lambda: get(session, "~/ask", format="tar"), lambda: get(session, "~", format="tar"), lambda: put(session, "~", archive(("diary", b"")), TAR))):
+        thread, replies = threaded(call)
+        card = until(lambda: session.api.call("GET", "/v1/approvals")["approvals"])[0]
+        assert card["action"]["tree"] and card["unclear"] and card["rule"] == ["out", "diary", "diary"][number]
+        assert number or "file_get of all in /home/user/ask" in card["session_words"]
+        session.api.call("POST", f"/v1/approvals/{card['id']}", {"answer": "deny"})
+        thread.join()
+        assert code(replies[0]) == (403, "denied"), number
 
 
 def threaded(function):

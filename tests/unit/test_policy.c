@@ -387,6 +387,32 @@ static void chords_are_named_once(void **state)
 	policy_destroy(policy);
 }
 
+/* A folder that is taken as a whole is asked about for what may be in it. */
+static void folders(void **state)
+{
+	static const struct {
+		const char *path;
+		bool tree;
+		enum policy_verdict verdict;
+		const char *rule;
+	} rows[] = {
+		{"/home/user/diary.txt", false, POLICY_DENY, "diary"}, {"/home/user", false, POLICY_ALLOW, ""}, {"/home/user", true, POLICY_ASK, "diary"},
+		{"/home/user/DIARY", true, POLICY_DENY, "diary"}, {"/home/user/out", true, POLICY_ASK, "out"}, {"/home/user/out", false, POLICY_ALLOW, ""},
+		{"/home/user/out/a", true, POLICY_ASK, "out"}, {"/home/user/safe", true, POLICY_ALLOW, "safe"}, {"/tmp/x", true, POLICY_ASK, "keys"},
+		{"/home/user/outer", true, POLICY_ASK, "keys"}, {"/home", true, POLICY_ASK, "diary"},
+	};
+	struct policy *policy = make("{\"mode\":\"never\",\"rules\":[{\"name\":\"safe\",\"verdict\":\"allow\",\"path\":[\"/home/user/safe*\"]},"
+	                             "{\"name\":\"all\",\"verdict\":\"allow\",\"path\":[\"/home/user/out/?/*\"]},"
+	                             "{\"name\":\"diary\",\"verdict\":\"deny\",\"path\":[\"/home/user/diary*\"]},"
+	                             "{\"name\":\"out\",\"verdict\":\"ask\",\"path\":[\"/home/user/out/?\"]},"
+	                             "{\"name\":\"keys\",\"verdict\":\"ask\",\"path\":[\"*.key\"]}]}", NULL);
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		assert_judged(policy, (struct policy_subject){.action = "file_get", .does = POLICY_LOOKS, .path = rows[i].path, .tree = rows[i].tree}, rows[i].verdict, rows[i].rule);
+	policy_destroy(policy);
+}
+
 /* The configuration's places take the place of the usual ones. */
 static void places(void **state)
 {
@@ -419,6 +445,7 @@ int main(void)
 		cmocka_unit_test(faults),
 		cmocka_unit_test(connections),
 		cmocka_unit_test(chords_are_named_once),
+		cmocka_unit_test(folders),
 		cmocka_unit_test(places),
 	};
 
