@@ -15,7 +15,7 @@ struct labels {
 		int fd;
 	} secrets[LIMIT_SECRETS];
 	size_t n_secrets;
-	struct address_list permitted;   /* networks of the operator's own that may be reached */
+	struct address_list permitted;   /* networks of the operator's own that may be reached where the list names the host */
 	uint32_t ceiling;                /* enum warden_egress */
 	char session[SESSION_ID_SIZE];
 };

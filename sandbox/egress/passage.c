@@ -121,10 +121,11 @@ static int connect_it(struct passage *passage, const struct passage_ask *ask, co
 	struct proxy *proxy = passage->proxy;
 	uint64_t n_policies = proxy->n_policies;
 	auto_free char *kept = util_strdup(rule);
+	const struct address_list nothing = {.n = 0}, *permitted = policy_names(&proxy->policy, &ask->want) ? &proxy->permitted : &nothing;
 	struct dialed dialed;
 	struct err e = {0};
 
-	if (dial_host(proxy->loop, &passage->host, passage->port, &proxy->permitted, util_now_ms() + LIMIT_EGRESS_DIAL_MS, &dialed, &e) < 0)
+	if (dial_host(proxy->loop, &passage->host, passage->port, permitted, util_now_ms() + LIMIT_EGRESS_DIAL_MS, &dialed, &e) < 0)
 		return say_what_failed(passage, kept, &dialed, &e);
 	memcpy(passage->address, dialed.address, sizeof(passage->address));
 	if (n_policies != proxy->n_policies && !judge(passage, ask)) {

@@ -79,3 +79,10 @@ const char *policy_judge(const struct policy *policy, const struct egress_want *
 		*why = "this session has no way out";
 	return NULL;
 }
+
+bool policy_names(const struct policy *policy, const struct egress_want *want)
+{
+	const char *why;
+
+	return policy->rules && egress_rules_find(policy->rules, want, &why);
+}

@@ -32,4 +32,7 @@ void policy_finish(struct policy *policy);
  */
 const char *policy_judge(const struct policy *policy, const struct egress_want *want, const char **why);
 
+/* The list names it, in whatever mode: then it may be on a network of the operator's own. */
+bool policy_names(const struct policy *policy, const struct egress_want *want);
+
 #endif

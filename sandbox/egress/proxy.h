@@ -24,7 +24,7 @@ struct proxy {
 	struct policy policy;
 	uint64_t n_policies;           /* so far: the number of the one that is in force */
 	uint32_t ceiling;
-	struct address_list permitted; /* networks of the operator's own that may be reached */
+	struct address_list permitted; /* networks of the operator's own that may be reached where the list names the host */
 	struct meter meter;
 	size_t n_open;                 /* outward connections */
 	uint64_t allowed, denied;      /* decisions so far */

@@ -219,6 +219,24 @@ def test_the_operators_own_networks(world, tmp_path):
 
 
 def test_the_ceiling(world, tmp_path):
+def test_the_operators_own_networks_are_not_open(world, tmp_path):
+    """Whoever has a name server could lead any session there: the host must be in a list."""
+    world.names.names["own.test"] = [PRIVATE]
+    made = Proxy(world, tmp_path, settings=f"permit = {PRIVATE}/32\n")
+    try:
+        touched = world.touched()
+        made.policy(**EVERYWHERE)
+        for place in (f"{PRIVATE}:80", "own.test:80"):
+            assert status_of(made.ask(f"CONNECT {place} HTTP/1.1\r\nHost: {place}\r\n\r\n".encode())) == 403, place
+        made.policy(**EVERYWHERE, allow=["other.test"])
+        assert made.tunnel("own.test:80")[0] == 403
+        assert world.touched() == touched
+        made.policy(**EVERYWHERE, allow=["own.test"])
+        made.tunnel("own.test:80").close()
+    finally:
+        made.close()
+
+
     made = Proxy(world, tmp_path, ceiling=1)
     try:
         made.policy(**EVERYWHERE)
