@@ -156,6 +156,7 @@ static void take_ready(struct stage *stage, const json_t *said)
 
 static int on_frame(void *arg, uint16_t kind, uint16_t flags, const void *data, size_t len)
 {
+	struct stage *stage = arg;
 	static const struct {
 		const struct form *form;
 		void (*take)(struct stage *stage, const json_t *said);
@@ -169,11 +170,16 @@ static int on_frame(void *arg, uint16_t kind, uint16_t flags, const void *data, 
 
 	if (kind >= ARRAY_LEN(kinds) || !kinds[kind].form || flags != 0)
 		return -1;
+	/* One that asks and asks, and reads no answer. */
+	if (ipc_stream_queued(stage->egress.link) > LIMIT_EGRESS_POLICY_BYTES + LIMIT_EGRESS_QUEUED_BYTES) {
+		log_warn("egress does not read what it is told");
+		return -1;
+	}
 	if (json_parse(data, len, &said, &e) < 0 || form_check(kinds[kind].form, said, "", NULL, &e) < 0) {
 		log_err(LOG_WARN, &e, "a word of egress");
 		return -1;
 	}
-	kinds[kind].take(arg, said);
+	kinds[kind].take(stage, said);
 	return 0;
 }
 

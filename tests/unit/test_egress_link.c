@@ -119,11 +119,24 @@ static void test_bad_words(void **state)
 	}
 }
 
+/* Each question has an answer, which nobody takes. */
+static void test_one_that_reads_nothing(void **state)
+{
+	unsigned n = 0;
+
+	(void)state;
+	while (stage.egress.link && n++ < 60000)
+		say(EGRESS_ASK, 0, "{\"id\":1,\"host\":\"a\",\"port\":1}");
+	assert_null(stage.egress.link);
+	assert_int_equal(lines_with("\"event\":\"egress_lost\""), 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_good_words, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_bad_words, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_one_that_reads_nothing, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
