@@ -199,6 +199,14 @@ bool head_names(const struct head *head, const char *name, const char *token)
 	return false;
 }
 
+bool head_is_alike(const char *a, const char *b)
+{
+	for (; *a && *b; a++, b++)
+		if (strncasecmp(*a == '_' ? "-" : a, *b == '_' ? "-" : b, 1) != 0)
+			return false;
+	return *a == *b;
+}
+
 void head_drop(struct head *head, const char *name)
 {
 	size_t kept = 0;

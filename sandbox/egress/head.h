@@ -42,6 +42,9 @@ const char *head_value(const struct head *head, const char *name, size_t *n);
 /* The field's values, a list with commas, name this token. */
 bool head_names(const struct head *head, const char *name, const char *token);
 
+/* Is it the same name to a server that takes "_" for "-", as some do? */
+bool head_is_alike(const char *a, const char *b);
+
 /* Takes away all fields of this name. */
 void head_drop(struct head *head, const char *name);
 

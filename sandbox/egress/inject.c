@@ -238,27 +238,18 @@ char *inject_names(const struct inject *inject, const struct inject_origin *orig
 
 const char *inject_method_fault(const char *method)
 {
-	return strcmp(method, "TRACE") == 0 || strcmp(method, "TRACK") == 0 || strcmp(method, "CONNECT") == 0
+	return strcasecmp(method, "TRACE") == 0 || strcasecmp(method, "TRACK") == 0 || strcasecmp(method, "CONNECT") == 0
 	               ? "this method is not for an origin whose requests get a secret"
 	               : NULL;
-}
-
-/* Some servers take "_" for "-". */
-static bool is_same_field(const char *a, const char *b)
-{
-	for (; *a && *b; a++, b++)
-		if (strncasecmp(*a == '_' ? "-" : a, *b == '_' ? "-" : b, 1) != 0)
-			return false;
-	return *a == *b;
 }
 
 static bool is_dropped(const struct inject *inject, const struct inject_origin *origin, const char *name)
 {
 	for (size_t i = 0; i < ARRAY_LEN(DROPPED); i++)
-		if (is_same_field(DROPPED[i], name))
+		if (head_is_alike(DROPPED[i], name))
 			return true;
 	for (size_t i = 0; i < inject->n_rules; i++)
-		if (is_of(&inject->rules[i], origin) && is_same_field(inject->rules[i].injection.header, name))
+		if (is_of(&inject->rules[i], origin) && head_is_alike(inject->rules[i].injection.header, name))
 			return true;
 	return false;
 }

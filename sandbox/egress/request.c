@@ -28,6 +28,15 @@ bool request_authority(const char *text, size_t len, uint16_t fallback, struct e
 	return *port != 0 && host->kind != EGRESS_HOST_BAD;
 }
 
+/* Some servers take "_" for "-": to them these would say where the body ends, too. */
+static const char *check_alike(const struct head *head)
+{
+	for (size_t i = 0; i < head->n_fields; i++)
+		if (strchr(head->fields[i].name, '_') && (head_is_alike(head->fields[i].name, "Transfer-Encoding") || head_is_alike(head->fields[i].name, "Content-Length")))
+			return "a field that says where its body ends is written with \"_\"";
+	return NULL;
+}
+
 /* One, or with HTTP/1.0 none; and no other place than the target's. */
 static const char *check_host(const struct head *head, const struct request *request, uint16_t usual)
 {
@@ -117,7 +126,8 @@ const char *request_read(const struct head *head, const struct request_peer *pee
 
 	memset(out, 0, sizeof(*out));
 	out->method = head->method;
-	if (strcmp(head->method, "TRACE") == 0)
+	/* Methods have their letters in one case alone, but not all servers know that. */
+	if (strcasecmp(head->method, "TRACE") == 0)
 		return "TRACE is not passed on";
 	if (strcmp(head->method, "CONNECT") == 0)
 		fault = peer ? "CONNECT is not for a connection that is one already" : read_connect(head, out);
@@ -125,6 +135,8 @@ const char *request_read(const struct head *head, const struct request_peer *pee
 		fault = peer ? read_origin(head, peer, out) : read_absolute(head, out);
 	if (!fault)
 		fault = check_host(head, out, out->is_connect ? out->port : peer ? peer->port : HTTP_PORT);
+	if (!fault)
+		fault = check_alike(head);
 	if (!fault)
 		fault = body_of_request(head, &out->body);
 	if (fault)

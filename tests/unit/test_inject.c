@@ -279,6 +279,7 @@ static void test_fields(void **state)
 	assert_string_equal(head_value(&head, "Authorization", &n), "Bearer " VALUE);
 	assert_int_equal(n, 1);
 	assert_non_null(inject_method_fault("TRACE"));
+	assert_non_null(inject_method_fault("track"));
 	assert_null(inject_method_fault("GET"));
 	assert_non_null(inject_answer_fault("content-Encoding", "gzip"));
 	assert_null(inject_answer_fault("Content-Encoding", "Identity"));
