@@ -123,6 +123,8 @@ static bool take_end(struct body *body, char c, char wanted, int next)
 /* One byte of what is around the chunks' content. */
 static bool take_byte(struct body *body, char c)
 {
+	if (body->state >= LAST_START && ++body->trailer > LIMIT_HEAD_BYTES)
+		return false;
 	switch ((enum state)body->state) {
 	case CHUNK_SIZE:
 		return take_size(body, c);

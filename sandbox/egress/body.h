@@ -21,6 +21,7 @@ struct body {
 	uint64_t left;   /* of the length, or of the chunk */
 	int state;       /* within chunks */
 	unsigned digits; /* of the size of a chunk, or bytes of a line that is passed over */
+	size_t trailer;  /* bytes behind the last chunk */
 	bool is_over;
 };
 

@@ -61,6 +61,26 @@ static int write_last_chunk(struct wire *to, bool is_chunked, struct err *e)
 	return is_chunked ? wire_write(to, "0\r\n\r\n", 5, idle_ms(), e) : 0;
 }
 
+/* All content that is there, moved together at its beginning: what was sent in many small chunks is looked through once. -1: it breaks the form. */
+static int gather(struct inbox *inbox, struct body *body, size_t *len, size_t *used)
+{
+	char *start = inbox->data + inbox->at;
+
+	*len = *used = 0;
+	while (*used < inbox->len && !body->is_over) {
+		const char *piece;
+		size_t n, taken = body_take(body, start + *used, inbox->len - *used, &piece, &n);
+
+		if (taken == SIZE_MAX)
+			return -1;
+		if (n > 0)
+			memmove(start + *len, piece, n);
+		*len += n;
+		*used += taken;
+	}
+	return 0;
+}
+
 /*
  * The next content of a body, borrowed from the inbox until inbox_take of *used. 1; 0 when the body is over; -1 when it breaks off or breaks the form. A piece may
  * have no content.
@@ -78,8 +98,8 @@ static int next_piece(struct inbox *inbox, struct body *body, const char **piece
 		if (rc <= 0)
 			return rc < 0 ? -1 : body->is_over ? 0 : err_set(e, ERR_GONE, NULL, "a body breaks off");
 	}
-	*used = body_take(body, inbox_data(inbox), inbox->len, piece, len);
-	return *used == SIZE_MAX ? err_set(e, ERR_GONE, NULL, "a body breaks its form") : 1;
+	*piece = inbox_data(inbox);
+	return gather(inbox, body, len, used) < 0 ? err_set(e, ERR_GONE, NULL, "a body breaks its form") : 1;
 }
 
 /* --- the request --- */

@@ -4,8 +4,11 @@
 
 #include <string.h>
 
+#include "session/base/co.h"
 #include "session/base/limits.h"
 #include "session/base/util.h"
+
+#define READS_IN_TURN 8 /* then others have theirs: a peer that is fast enough never makes it wait */
 
 void inbox_init(struct inbox *inbox, struct wire *wire)
 {
@@ -28,6 +31,8 @@ int inbox_more(struct inbox *inbox, int64_t deadline_ms, struct err *e)
 	}
 	if (inbox->len == LIMIT_HEAD_BYTES)
 		return err_set(e, ERR_TOO_LARGE, NULL, "it is longer than %d bytes", LIMIT_HEAD_BYTES);
+	if (++inbox->n_reads % READS_IN_TURN == 0 && co_wait_until(util_now_ms(), e) < 0)
+		return -1;
 	n = wire_read(inbox->wire, inbox->data + inbox->len, LIMIT_HEAD_BYTES - inbox->len, deadline_ms, e);
 	if (n <= 0)
 		return (int)n;

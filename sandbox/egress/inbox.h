@@ -9,6 +9,7 @@ struct inbox {
 	struct wire *wire; /* borrowed */
 	char *data;
 	size_t at, len;    /* `len` bytes from data + at */
+	unsigned n_reads;
 };
 
 void inbox_init(struct inbox *inbox, struct wire *wire);

@@ -7,6 +7,7 @@ import pathlib
 import select
 import socket
 import ssl
+import threading
 import time
 
 import pytest
@@ -218,7 +219,6 @@ def test_the_operators_own_networks(world, tmp_path):
         made.close()
 
 
-def test_the_ceiling(world, tmp_path):
 def test_the_operators_own_networks_are_not_open(world, tmp_path):
     """Whoever has a name server could lead any session there: the host must be in a list."""
     world.names.names["own.test"] = [PRIVATE]
@@ -237,6 +237,7 @@ def test_the_operators_own_networks_are_not_open(world, tmp_path):
         made.close()
 
 
+def test_the_ceiling(world, tmp_path):
     made = Proxy(world, tmp_path, ceiling=1)
     try:
         made.policy(**EVERYWHERE)
@@ -387,7 +388,8 @@ def test_bodies_of_responses(world, proxy):
         head, _, body = proxy.ask(get(f"http://ok.test{path}", "Connection: close", method=method, version=version)).partition(b"\r\n\r\n")
         return head.split(b"\r\n"), body
 
-    assert fetch("/chunks")[1] == b"3\r\nabc\r\n4\r\ndefg\r\n0\r\n\r\n"
+    # In chunks of our own.
+    assert fetch("/chunks")[1] in (b"7\r\nabcdefg\r\n0\r\n\r\n", b"3\r\nabc\r\n4\r\ndefg\r\n0\r\n\r\n")
     assert fetch("/chunks", version="1.0")[1] == b"abcdefg"
     assert fetch("/close")[1] == b"abcdefg"
     assert fetch("/none")[0][0] == b"HTTP/1.1 204 No Content" and not [line for line in fetch("/none")[0] if b"Length" in line]
@@ -397,6 +399,32 @@ def test_bodies_of_responses(world, proxy):
     # What breaks off does so here, too.
     assert b"Content-Length: 9" in fetch("/short")[0] and fetch("/short")[1] == b"abcdefg"
     assert fetch("/cut")[1] == b"7\r\nabcdefg\r\n"
+
+
+def test_an_answer_that_goes_on_without_content(world, proxy):
+    """Fields behind its last chunk, as fast as they are read: others have their turns, and it is cut."""
+    until_s = time.monotonic() + 4
+
+    def flood(connection):
+        read_head(connection)
+        connection.sendall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n")
+        while time.monotonic() < until_s:
+            connection.sendall(b"A: b\r\n" * 10000)
+
+    world.names.names["flood.test"] = [THERE]
+    server = Server(world.net, THERE, 8001, flood)
+    proxy.policy(allow=["ok.test", "flood.test:8001"])
+    with proxy.connect(get("http://flood.test:8001/")) as connection:
+        reading = threading.Thread(target=everything, args=[connection], daemon=True)
+        reading.start()
+        until(lambda: server.count == 1)
+        for _ in range(5):
+            began = time.monotonic()
+            assert status_of(proxy.ask(get("http://ok.test/", "Connection: close"))) == 200
+            assert time.monotonic() - began < 1 and began < until_s
+            time.sleep(0.2)
+        reading.join(1)
+        assert not reading.is_alive() and time.monotonic() < until_s
 
 
 @pytest.mark.parametrize("answer", [b"", b"HTTP/1.1 200 OK\nContent-Length: 2\n\nhi", b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",

@@ -327,6 +327,21 @@ static const char *dechunk(const char *text, size_t step, bool *over, size_t *ta
 	return content;
 }
 
+/* Fields behind the last chunk are left out, and have an end as a head has. */
+static void test_long_trailers(void **state)
+{
+	static const char field[] = "A: b\r\n";
+	struct body body = {.kind = BODY_CHUNKED};
+	const char *piece;
+	size_t len, n = 0;
+
+	(void)state;
+	assert_int_equal(body_take(&body, "0\r\n", 3, &piece, &len), 3);
+	while (n <= LIMIT_HEAD_BYTES && body_take(&body, field, sizeof(field) - 1, &piece, &len) != SIZE_MAX)
+		n += sizeof(field) - 1;
+	assert_in_range(n, LIMIT_HEAD_BYTES - sizeof(field), LIMIT_HEAD_BYTES);
+}
+
 static void test_chunks(void **state)
 {
 	static const char *const bad[] = {"\r\n", "g\r\n", "-1\r\n", " 5\r\nhello\r\n0\r\n\r\n", "5\nhello\r\n", "5\r\nhelloX\n0\r\n\r\n", "5\r\nhello\n0\r\n\r\n", "5\r\nhello\r\n0\n\n",
@@ -645,6 +660,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_refused_requests), cmocka_unit_test(test_taken_requests), cmocka_unit_test(test_what_goes_on), cmocka_unit_test(test_intercepted),
 		cmocka_unit_test(test_length_of_a_head), cmocka_unit_test(test_many_fields), cmocka_unit_test(test_hop_by_hop), cmocka_unit_test(test_responses), cmocka_unit_test(test_chunks),
+		cmocka_unit_test(test_long_trailers),
 		cmocka_unit_test(test_length), cmocka_unit_test(test_socks), cmocka_unit_test(test_bad_socks), cmocka_unit_test(test_hello),
 		cmocka_unit_test(test_hello_names), cmocka_unit_test(test_no_hello), cmocka_unit_test(test_policies), cmocka_unit_test(test_settings),
 		cmocka_unit_test(test_rate),
