@@ -165,7 +165,7 @@ static int send_request(struct run *run, struct err *e)
 	if (rc < 0)
 		(void)err_set(e, ERR_TOO_LARGE, NULL, "it has too many header fields");
 	else
-		rc = passage_pay(run->exchange->passage, METER_UP, text.len, e);
+		rc = passage_pay(run->exchange->passage, METER_UP, run->exchange->head_len, e);
 	if (rc == 0)
 		rc = wire_write(server_of(run), text.data, text.len, idle_ms(), e);
 	head_text_finish(&text);
@@ -372,6 +372,9 @@ void exchange_run(struct exchange *exchange)
 	if (rc < 0 || run.upload_failed || !run.upload.is_over)
 		exchange->keeps_client = false;
 	end_upload(&run);
+	/* A whole answer ends with the word of TLS that it does; one that was cut has none. */
+	if (rc == 0 && !exchange->keeps_client)
+		wire_shut(client_of(&run));
 	exchange->keeps_server = exchange->keeps_server && exchange->keeps_client;
 	gate_destroy(run.gate);
 }

@@ -11,6 +11,7 @@ struct exchange {
 	struct passage *passage;
 	struct inbox *client, *server;
 	struct head *head;             /* the request's; it is changed */
+	size_t head_len;               /* bytes of it as it came: these count, since what goes out says how long a secret is */
 	const struct request *request;
 	bool is_plain;                 /* http; else what TLS has in it */
 	bool keeps_server;             /* in: the server's connection is to go on; out: it can */

@@ -288,6 +288,7 @@ static char *secrets_for(const struct guest *guest, const struct request *reques
 /* One request, whole, on a way out of its own or on the one that was intercepted. */
 struct turn {
 	struct head *head;
+	size_t head_len;
 	struct request *request;
 	struct passage *intercepted;
 	struct inbox *server;
@@ -297,8 +298,8 @@ struct turn {
 static bool exchange(struct guest *guest, const struct turn *turn, struct passage *passage)
 {
 	struct inbox own = {.wire = NULL};
-	struct exchange run = {.passage = passage, .client = &guest->inbox, .server = turn->server, .head = turn->head, .request = turn->request,
-	                       .is_plain = !turn->intercepted, .keeps_server = turn->intercepted != NULL};
+	struct exchange run = {.passage = passage, .client = &guest->inbox, .server = turn->server, .head = turn->head, .head_len = turn->head_len,
+	                       .request = turn->request, .is_plain = !turn->intercepted, .keeps_server = turn->intercepted != NULL};
 	char text[TEXT_SIZE], authority[EGRESS_AUTHORITY_SIZE];
 
 	if (!turn->intercepted) {
@@ -385,10 +386,10 @@ static bool take_turn(struct guest *guest, struct passage *intercepted, struct i
 	const struct request_peer peer = {intercepted ? &intercepted->host : NULL, intercepted ? intercepted->port : 0};
 	auto_free struct head *head = util_alloc(sizeof(*head));
 	auto_free struct request *request = util_alloc(sizeof(*request));
-	const struct turn turn = {.head = head, .request = request, .intercepted = intercepted, .server = server};
 	const char *fault = NULL;
 	size_t len = 0;
 	auto_free char *text = read_head(guest, &len, &fault);
+	const struct turn turn = {.head = head, .head_len = len, .request = request, .intercepted = intercepted, .server = server};
 
 	if (text)
 		fault = head_read_request(text, len, head);

@@ -8,6 +8,7 @@ import pathlib
 import re
 import secrets as random
 import signal
+import time
 import urllib.parse
 
 import pytest
@@ -150,6 +151,26 @@ def test_two_requests_of_one_connection(world, session):
     answer = send(session, world, get("/ok").replace("Connection: close\r\n", "") + get("/ok"))
     assert answer.count("hello") == 2
     assert [dict(got[2])["Authorization"] for got in world.secure.got[-2:]] == [f"Bearer {VALUE}"] * 2
+
+
+def test_an_answer_whose_end_is_that_of_the_connection(world, session):
+    """What is whole ends with the word of TLS that it does: programs take all else for broken off."""
+    done = session.exec("sh", "-c", TLS, "sh", f"api.test:{world.secure.port}", "api.test", "/run/egress/bundle.pem", stdin=get("/close"))
+    assert done["stdout"].endswith("hello") and done["exit_code"] == 0, done
+
+
+def test_what_is_counted_says_nothing_of_it(world, session):
+    """The bytes of a request are those that the session sent."""
+    def sent():
+        return session.api.call("GET", session.path)["egress"]["bytes_up"]
+
+    request = get(f"{world.plain_origin}/ok", f"api.test:{world.plain.port}")
+    session.exec("bash", "-c", PLAIN, stdin=request)
+    time.sleep(1.5)
+    before = sent()
+    session.exec("bash", "-c", PLAIN, stdin=request)
+    until(lambda: sent() > before)
+    assert sent() - before == len(request)
 
 
 def test_it_comes_by_plain_http(world, session):

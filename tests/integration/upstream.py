@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A server that sessions reach through glovebox-egress: HTTP or HTTPS on a port of its own, which keeps what it was asked. What it answers, its path says."""
 import base64
+import contextlib
 import gzip
 import http.server
 import json
@@ -68,6 +69,16 @@ class Upstream:
 
     def answer_header(self, handler):
         self.send(handler, b"hello", X_Echo=handler.headers["Authorization"])
+
+    def answer_close(self, handler):
+        """Its end is that of the connection."""
+        handler.send_response(200)
+        handler.send_header("Connection", "close")
+        handler.end_headers()
+        handler.wfile.write(b"hello")
+        handler.close_connection = True
+        with contextlib.suppress(OSError, AttributeError):
+            handler.connection.unwrap()
 
     def answer_slow(self, handler):
         """A byte in a chunk."""
