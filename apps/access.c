@@ -387,6 +387,11 @@ const char *access_unavailable(const struct access *access)
 	return access->reason[0] || !access->process ? access->reason : NULL;
 }
 
+bool access_worked(const struct access *access)
+{
+	return access->worked;
+}
+
 const struct access_focus *access_focus(const struct access *access)
 {
 	return &access->focus;

@@ -62,6 +62,9 @@ int access_focus_now(struct access *access, int64_t deadline_ms, struct access_f
 /* NULL when accessibility works in this session, else why it does not. */
 const char *access_unavailable(const struct access *access);
 
+/* There was some, once; when there is none now, somebody has ended it, and fields that nobody tells of may be any. */
+bool access_worked(const struct access *access);
+
 /* A question that is under way. */
 struct access_question;
 

@@ -152,6 +152,8 @@ int setup_run(struct stage *stage, struct err *e)
 
 	if (json_array_size(json_object_get(setup, "commands")) == 0)
 		return 0;
+	if (!lease_jail_has_switch(stage))
+		return err_set(e, ERR_UNSUPPORTED, "/setup", "there are no groups of cgroup v2 here: what commands of a setup phase leave running could not be ended before the agent");
 	stage->setup = json_array();
 	if (stage->egress.is_there && egress_setup_begin(stage, json_object_get(setup, "egress"), deadline_ms, e) < 0)
 		return -1;

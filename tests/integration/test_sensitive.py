@@ -118,6 +118,17 @@ def test_an_app_that_does_not_answer(show_fields):  # noqa: F811
     assert "ada" in str(session.do("tree"))
 
 
+def test_who_ends_what_tells_of_fields(show_fields):  # noqa: F811
+    """Without accessibility, which the session had, any field may be one for passwords."""
+    session, (_, hidden) = show_fields("minimal", "editor", "3", "sensitive")
+    until(lambda: focus(session).get("password"))
+    session.do("clipboard_set", text=CANARY, selection="primary")
+    session.exec("sh", "-c", "pkill -KILL dbus-daemon; pkill -KILL glovebox-acces")
+    until(lambda: not focus(session)["known"])
+    for action in ({"action": "type", "text": CANARY}, {"action": "click", "button": "middle", "x": hidden["x"] + 20, "y": hidden["y"] + 10}):
+        assert refused(session, action).code == "sensitive_field", action
+
+
 def test_a_click_that_is_seen_late(show_fields):  # noqa: F811
     """Which field was clicked is told after the press, by an app that was busy: what is typed next is held against that field."""
     session, (plain, hidden) = show_fields("minimal", "editor", "3", "sensitive")

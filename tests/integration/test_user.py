@@ -227,6 +227,9 @@ def test_without_groups(home):
     (home.path / "ceilings").write_text("unlimited = 1\n")
     server = home.server("--ceilings", home.path / "ceilings").start()
     session = server.api.new(image="minimal")
+    with pytest.raises(Refused) as refused:
+        server.api.new(image="minimal", setup={"commands": ["setsid sleep 1000 &"]})
+    assert refused.value.code == "unsupported" and refused.value.pointer == "/setup", refused.value.problem
     report = server.api.call("GET", session.path)["isolation_report"]
     assert set(report["missing"]) >= LIMITS and session.run("echo", "there") == "there\n"
     # Neither the outer process nor the server outlives the other.
