@@ -20,6 +20,7 @@ struct question {
 	struct place place;
 	uint64_t id;
 	size_t n_waiters;
+	int64_t until_ms;
 	bool answered, allows;
 	struct co_event changed;
 };
@@ -82,7 +83,7 @@ static struct question *open_question(struct asks *asks, const struct place *pla
 {
 	struct question *question = util_zalloc(sizeof(*question));
 
-	*question = (struct question){.next = asks->first, .place = *place, .id = ++asks->last_id};
+	*question = (struct question){.next = asks->first, .place = *place, .id = ++asks->last_id, .until_ms = util_now_ms() + EGRESS_ASK_MS};
 	asks->first = question;
 	asks->n++;
 	asks->send(asks->arg, question->id, place->host, place->port, method);
@@ -107,7 +108,6 @@ int asks_ask(struct asks *asks, const char *host, uint16_t port, const char *met
 	struct place place = place_of(host, port);
 	const struct grant *grant = find_grant(asks, &place);
 	struct question *question = find(asks, &place);
-	int64_t deadline_ms = util_now_ms() + EGRESS_ASK_MS;
 	int rc = 0;
 
 	if (grant) {
@@ -120,7 +120,7 @@ int asks_ask(struct asks *asks, const char *host, uint16_t port, const char *met
 		question = open_question(asks, &place, method);
 	question->n_waiters++;
 	while (rc == 0 && !question->answered)
-		rc = co_wait_event(&question->changed, deadline_ms, e);
+		rc = co_wait_event(&question->changed, question->until_ms, e);
 	if (rc == 0)
 		*allows = question->allows;
 	leave(asks, question);

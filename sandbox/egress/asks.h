@@ -17,7 +17,7 @@ struct asks *asks_create(asks_send_fn *send, void *arg);
 
 /*
  * Waits, in a coroutine, for the answer about this host and port, which others that wait for it get, too; one that held for the session is not asked for again. *allows is set at 0.
- * ERR_TIMEOUT when none came in EGRESS_ASK_MS, ERR_LIMIT when there are LIMIT_EGRESS_ASKS questions, ERR_CANCELLED.
+ * ERR_TIMEOUT when none came in EGRESS_ASK_MS from the question on, as whoever is asked counts, ERR_LIMIT when there are LIMIT_EGRESS_ASKS questions, ERR_CANCELLED.
  */
 int asks_ask(struct asks *asks, const char *host, uint16_t port, const char *method, bool *allows, struct err *e);
 

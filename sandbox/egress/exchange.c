@@ -14,6 +14,7 @@
 #define HTTPS_PORT 443
 #define CHUNK_HEAD_SIZE 32
 #define ENOUGH_INTERIM 8 /* responses before the one that counts */
+#define OVER_CAP "the session has met its cap on bytes"
 
 struct run {
 	struct exchange *exchange;
@@ -229,7 +230,8 @@ static const char *read_one(struct run *run, char **text, struct head *head, str
 	*text = util_alloc((size_t)len);
 	memcpy(*text, inbox_data(server), (size_t)len);
 	inbox_take(server, (size_t)len);
-	run->exchange->passage->down += (uint64_t)len;
+	if (passage_pay(run->exchange->passage, METER_DOWN, (size_t)len, e) < 0)
+		return OVER_CAP;
 	return head_read_response(*text, (size_t)len, head);
 }
 
@@ -349,6 +351,16 @@ static void end_upload(struct run *run)
 	co_unshield();
 }
 
+/* Why a request was not sent, for who made it; NULL: nothing is to be said. */
+static const char *fault_of(const struct err *e)
+{
+	if (e->code == ERR_CANCELLED)
+		return NULL;
+	if (e->code == ERR_TOO_LARGE)
+		return "the request has too many header fields";
+	return e->code == ERR_LIMIT ? OVER_CAP : "its connection was lost";
+}
+
 void exchange_run(struct exchange *exchange)
 {
 	const struct inject_origin origin = {exchange->request->host.text, exchange->request->port, exchange->is_plain};
@@ -363,13 +375,14 @@ void exchange_run(struct exchange *exchange)
 		run.gate = gate_create(proxy->inject);
 	rc = send_request(&run, &e);
 	if (rc < 0)
-		exchange->fault = e.code == ERR_CANCELLED || e.code == ERR_LIMIT ? NULL : "its connection was lost";
+		exchange->fault = fault_of(&e);
 	if (rc == 0)
 		rc = begin_upload(&run, &e);
 	if (rc == 0)
 		rc = run_response(&run, &e);
 	tell_of_secret(&run);
-	if (rc < 0 || run.upload_failed || !run.upload.is_over)
+	/* What is not sent by now will not be: its rest would be taken for the next request, on either side. */
+	if (rc < 0 || run.upload_failed || !run.upload_is_over)
 		exchange->keeps_client = false;
 	end_upload(&run);
 	/* A whole answer ends with the word of TLS that it does; one that was cut has none. */

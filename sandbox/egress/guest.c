@@ -188,14 +188,14 @@ static bool is_intercepted(const struct guest *guest, const struct egress_host *
 
 /* --- SOCKS --- */
 
-/* A message of the client: its length once it is whole, -1. */
+/* A message of the client: its length once it is whole, -1; 0 when the connection ends before. */
 static ssize_t read_greeting(struct guest *guest, uint8_t answer[SOCKS_GREETING_BYTES], int64_t deadline_ms)
 {
 	ssize_t len;
 
 	while ((len = socks_greeting(inbox_data(&guest->inbox), guest->inbox.len, answer)) == 0)
 		if (inbox_more(&guest->inbox, deadline_ms, NULL) <= 0)
-			return -1;
+			return 0;
 	return len;
 }
 
@@ -205,7 +205,7 @@ static ssize_t read_socks(struct guest *guest, struct egress_host *host, uint16_
 
 	while ((len = socks_request(inbox_data(&guest->inbox), guest->inbox.len, host, port, fault)) == 0)
 		if (inbox_more(&guest->inbox, deadline_ms, NULL) <= 0)
-			return -1;
+			return 0;
 	return len;
 }
 
@@ -233,12 +233,14 @@ static void serve_socks(struct guest *guest)
 	uint16_t port;
 	ssize_t len = read_greeting(guest, answer, deadline_ms);
 
-	if (len < 0)
+	if (len <= 0)
 		return;
 	inbox_take(&guest->inbox, (size_t)len);
 	if (wire_write(guest->wire, answer, sizeof(answer), deadline_ms, NULL) < 0 || answer[1] != 0)
 		return;
 	len = read_socks(guest, &host, &port, &fault, deadline_ms);
+	if (len == 0)
+		return;
 	if (len < 0) {
 		passage_deny_form(guest->proxy, NULL, "a request of SOCKS5 breaks the form");
 		reply_socks(guest, fault);
@@ -310,7 +312,7 @@ static bool exchange(struct guest *guest, const struct turn *turn, struct passag
 	inbox_finish(&own);
 	if (run.fault) {
 		(void)snprintf(text, sizeof(text), "%s: %s", egress_host_authority(&passage->host, passage->port, 0, authority), run.fault);
-		reply(guest, 502, false, strcmp(turn->request->method, "HEAD") == 0, text);
+		reply(guest, passage->fault == PASSAGE_FULL ? 503 : 502, false, strcmp(turn->request->method, "HEAD") == 0, text);
 	}
 	return run.keeps_client;
 }

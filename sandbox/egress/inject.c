@@ -22,13 +22,13 @@ static const char *const DROPPED[] = {"accept-encoding", "range", "if-range", "t
 
 /* --- files of the session --- */
 
-/* Whole or not at all: others read it at any time. */
+/* Whole or not at all: others read it at any time. What a process that was killed has left there is written anew. */
 static int write_file(const struct inject *inject, const char *name, const char *text, const char *more, struct err *e)
 {
 	auto_free char *path = util_printf("%s/%s", inject->folder, name), *new = util_printf("%s/%s.new", inject->folder, name);
-	auto_fd fd = open(new, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0444);
+	auto_fd fd = open(new, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
 
-	if (fd < 0 || fchmod(fd, 0444) < 0 || util_write_all(fd, text, strlen(text)) < 0 || util_write_all(fd, more, strlen(more)) < 0 ||
+	if (fd < 0 || fchmod(fd, 0644) < 0 || util_write_all(fd, text, strlen(text)) < 0 || util_write_all(fd, more, strlen(more)) < 0 ||
 	    rename(new, path) < 0)
 		return err_sys(e, "writing %s for the session", name);
 	return 0;

@@ -122,19 +122,22 @@ static int connect_it(struct passage *passage, const struct passage_ask *ask, co
 	uint64_t n_policies = proxy->n_policies;
 	auto_free char *kept = util_strdup(rule);
 	const struct address_list nothing = {.n = 0}, *permitted = policy_names(&proxy->policy, &ask->want) ? &proxy->permitted : &nothing;
+	const char *holds = kept;
 	struct dialed dialed;
 	struct err e = {0};
 
 	if (dial_host(proxy->loop, &passage->host, passage->port, permitted, util_now_ms() + LIMIT_EGRESS_DIAL_MS, &dialed, &e) < 0)
 		return say_what_failed(passage, kept, &dialed, &e);
 	memcpy(passage->address, dialed.address, sizeof(passage->address));
-	if (n_policies != proxy->n_policies && !judge(passage, ask)) {
+	if (n_policies != proxy->n_policies)
+		holds = judge(passage, ask);
+	if (!holds) {
 		util_close_fd(&dialed.fd);
 		return -1;
 	}
 	passage->server = wire_create(proxy->loop, dialed.fd);
 	passage->since_ms = util_now_ms();
-	tell(passage, "allow", kept, NULL, ask->secret);
+	tell(passage, "allow", holds, NULL, ask->secret);
 	return 0;
 }
 

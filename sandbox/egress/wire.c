@@ -52,18 +52,13 @@ void wire_destroy(struct wire *wire)
 
 void wire_unread(struct wire *wire, const void *bytes, size_t len)
 {
-	if (wire_has_bytes(wire))
+	if (wire->back_at < wire->back_len)
 		DIE("bytes are given back twice");
 	free(wire->back);
 	wire->back = util_alloc(len ? len : 1);
 	memcpy(wire->back, bytes, len);
 	wire->back_at = 0;
 	wire->back_len = len;
-}
-
-bool wire_has_bytes(const struct wire *wire)
-{
-	return wire->back_at < wire->back_len || (wire->ssl && SSL_pending(wire->ssl) > 0);
 }
 
 SSL *wire_tls(const struct wire *wire)

@@ -31,9 +31,6 @@ void wire_unread(struct wire *wire, const void *bytes, size_t len);
 /* Nothing will be written any more: the peer is told. */
 void wire_shut(struct wire *wire);
 
-/* For polls of the same socket by others: what was given back and not read, or TLS has in hand. */
-bool wire_has_bytes(const struct wire *wire);
-
 /* Begins TLS over it with a session that is set up; takes that, also when it fails. From then on its bytes are what is within. */
 int wire_begin_tls(struct wire *wire, SSL *ssl, bool accepts, int64_t deadline_ms, struct err *e);
 

@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import pathlib
+import re
 import select
 import socket
 import ssl
@@ -376,6 +377,29 @@ def test_a_body_that_waits_to_be_asked_for(proxy):
     assert status == 200 and json.loads(body)["body"] == "hello" and "Expect" not in str(json.loads(body)["fields"])
 
 
+def test_an_answer_before_all_was_sent(world, proxy):
+    """What of a body is not sent by then is no next request: the connection ends, unless all was."""
+    def answer_early(connection):
+        head = b""
+        while not head.endswith(b"\r\n\r\n"):
+            head += connection.recv(1)
+        time.sleep(0.1)
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi")
+        connection.settimeout(5)
+        with contextlib.suppress(OSError):
+            everything(connection)
+
+    deaf = Server(world.net, THERE, 8002, answer_early)
+    deaf.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1024)
+    proxy.policy(allow=["ok.test:8002"])
+    for size in range(20_000, 36_000, 1000):
+        with proxy.connect(get("http://ok.test:8002/", f"Content-Length: {size}", method="POST")) as connection:
+            connection.sendall(b"x" * size + get("http://ok.test:8002/"))
+            connection.shutdown(socket.SHUT_WR)
+            said = everything(connection)
+        assert set(re.findall(rb"HTTP/1.1 (\d+)", said)) <= {b"200"}, (size, said)
+
+
 def test_bodies_of_responses(world, proxy):
     ok = b"HTTP/1.1 200 OK\r\n"
     world.web.answers = {
@@ -633,6 +657,18 @@ def test_bytes_are_capped(proxy):
     assert proxy.tunnel("ok.test:7")[0] == 503
     assert {"verdict": "deny", "host": "ok.test", "port": 7, "method": "CONNECT", "reason": "cap: bytes"} in [
         {name: value for name, value in said.items() if name != "address"} for said in proxy.decisions(since)]
+
+
+def test_heads_of_answers_count(world, tmp_path):
+    world.web.answers = {"/long": b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nX: " + b"y" * 20_000 + b"\r\n\r\nhi"}
+    made = Proxy(world, tmp_path)
+    try:
+        made.policy(allow=["ok.test"], caps={"bytes": 10_000})
+        said = made.ask(get("http://ok.test/long", "Connection: close"))
+        assert status_of(said) == 503 and b"cap on bytes" in said and b"yyy" not in said
+        until(lambda: usage(made).get("down", 0) >= 20_000, every_s=0.01)
+    finally:
+        made.close()
 
 
 # --- the stage ---

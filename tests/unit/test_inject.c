@@ -215,7 +215,7 @@ static void test_files(void **state)
 	assert_non_null(strstr(policy, "\"CACertificates\""));
 	path = util_printf("%s/ca.pem", fixture->folder);
 	assert_int_equal(stat(path, &st), 0);
-	assert_int_equal(st.st_mode & 07777, 0444);
+	assert_int_equal(st.st_mode & 07777, 0644);
 	/* A process in its place goes on with the same. */
 	inject_destroy(fixture->inject);
 	(void)unlink(path);
