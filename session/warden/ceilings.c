@@ -89,9 +89,19 @@ static int refuse_value(const struct key *key, const char *text, int number, str
 	return err_set(e, ERR_BAD_FIELD, NULL, "line %d: %s is %s; the form is \"key = number\"", number, key->name, shown);
 }
 
-/* One prefix of "egress_permit"; glovebox-egress reads it again. */
+/* Are all bits behind the first ones zero? */
+static bool ends_at(const uint8_t *bytes, unsigned n_bits, unsigned bits)
+{
+	for (unsigned bit = bits; bit < n_bits; bit++)
+		if (bytes[bit / 8] & (0x80 >> bit % 8))
+			return false;
+	return true;
+}
+
+/* One prefix of "egress_permit", by the rules of address_read_prefix: glovebox-egress reads it again, and does not start with one that it refuses. */
 static bool is_prefix(char *text)
 {
+	unsigned n_bits = strchr(text, ':') ? 128 : 32, bits = n_bits;
 	char *slash = strchr(text, '/');
 	uint8_t bytes[16];
 	size_t len;
@@ -99,10 +109,11 @@ static bool is_prefix(char *text)
 	if (slash) {
 		*slash++ = '\0';
 		len = strlen(slash);
-		if (len < 1 || len > 3 || strspn(slash, "0123456789") != len || strtoul(slash, NULL, 10) > (strchr(text, ':') ? 128 : 32))
+		if (len < 1 || len > 3 || strspn(slash, "0123456789") != len)
 			return false;
+		bits = (unsigned)strtoul(slash, NULL, 10);
 	}
-	return inet_pton(AF_INET, text, bytes) == 1 || inet_pton(AF_INET6, text, bytes) == 1;
+	return inet_pton(n_bits == 32 ? AF_INET : AF_INET6, text, bytes) == 1 && bits <= n_bits && ends_at(bytes, n_bits, bits);
 }
 
 static int read_permit(struct ceilings *ceilings, const char *text, int number, struct err *e)

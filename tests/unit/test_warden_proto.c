@@ -300,7 +300,7 @@ static void test_ceilings_refuse(void **state)
 	static const char *const bad[] = {"memory = 5",   "memory_mb 5",       "memory_mb = x",    "memory_mb = -1",         "memory_mb = 1",
 	                                  "pids = 99 99", "pids = 99\npids=99", "sessions = 100000", "uid_base = 1000", "ttl_s = 99999999999999999999",
 	                                  "ttl_s = -18446744073709551556", "ttl_s = +60", "ttl_s =", "egress = all",
-	                                  "egress = 1", "egress = open none", "egress_permit = 10.0.0.0/33", "egress_permit = ok.test", "egress_permit = 10.0.0.1,,fd00::/129",
+	                                  "egress = 1", "egress = open none", "egress_permit = 10.0.0.0/33", "egress_permit = 10.0.0.1/8", "egress_permit = fd00::1/8", "egress_permit = ok.test", "egress_permit = 10.0.0.1,,fd00::/129",
 	                                  "egress_permit = 10.0.0.1\negress_permit = 10.0.0.2", "egress_permit ="};
 
 	(void)state;
