@@ -367,6 +367,7 @@ static void begin_upload(struct request *request)
 		return;
 	}
 	request->coming = util_alloc(LIMIT_COMING_BYTES);
+	watch_expiry(request);
 	request->co = co_start(request->front->loop, run_upload, request);
 }
 

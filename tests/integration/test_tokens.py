@@ -126,6 +126,18 @@ def test_revoking_stops_a_call_whose_body_comes_later(server, session):
     assert session.run("ls") == ""
 
 
+def test_an_upload_ends_with_its_token(server, session):
+    """A body that goes on coming is no longer taken once its token has expired."""
+    agent = Api(server.url, make(server, session, role="agent", ttl_s=1)["token"])
+    with Wire(server.api.address) as wire:
+        wire.send(head(agent, "PUT", f"{session.path}/files/~/slow", content_type="application/octet-stream", content_length=10))
+        wire.send("12345")
+        until(lambda: agent.request("GET", session.path).status == 401)
+        wire.send("67890")
+        assert_problem(wire.answer(), 401, "unauthorized")
+    assert not {name for name in session.run("ls", "-A").split() if name == "slow" or name.startswith(".glovebox-")}
+
+
 def test_a_stream_of_events_ends_with_its_token(server, session):
     """When it is revoked, and when it expires; that of another token goes on."""
     with Stream(session.agent, session) as other:
