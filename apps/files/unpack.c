@@ -69,7 +69,7 @@ static int check_entry(void *arg, const struct tar_entry *entry, struct err *e)
 static bool take_all(struct unpacking *u, struct tar_reader *reader, struct err *e)
 {
 	static char data[FILES_DATA_BYTES];
-	struct files_head head;
+	struct files_head head = {0};
 
 	while (talk_receive(&head, data, sizeof(data)) == 0 && head.op == FILES_DATA) {
 		if (tar_reader_feed(reader, data, head.len, e) < 0) {

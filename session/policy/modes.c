@@ -8,11 +8,11 @@
 #define PASSWORD \
 	"{\"name\":\"password-field\",\"verdict\":\"deny\",\"into\":[\"password\"],\"why\":\"a password field has the focus: what a model types is no secret any more\"}"
 #define SECRET "{\"name\":\"stored-secret\",\"verdict\":\"ask\",\"actions\":[\"type_secret\"],\"why\":\"a stored secret is about to be typed\"}"
-/* Whoever wrote a host into a list has said yes to it: only the mode boundary asks again. */
 /* What browsers ask their makers for by themselves: nobody is to be asked about it. */
 #define NOISE \
 	"{\"name\":\"browser-noise\",\"verdict\":\"deny\",\"does\":[\"reaches\"],\"reach\":[\"open\"],\"host\":[\"*.services.mozilla.com\",\"aus5.mozilla.org\"," \
 	"\"update.googleapis.com\",\"clients2.google.com\",\"redirector.gvt1.com\"],\"why\":\"a browser asks its maker for updates and settings\"}"
+/* Whoever wrote a host into a list has said yes to it: only the mode boundary asks again. */
 #define NEW_HOST(matchers) \
 	"{\"name\":\"new-host\",\"verdict\":\"ask\",\"does\":[\"reaches\"]," matchers "\"why\":\"a program of the session connects to this host for the first time\"}"
 

@@ -150,7 +150,8 @@ static void take_usage(struct stage *stage, const json_t *said)
 static void take_ready(struct stage *stage, const json_t *said)
 {
 	(void)said;
-	stage->egress.ready = true;
+	if (stage->egress.n_sent > 0)
+		stage->egress.n_sent--;
 	co_signal(&stage->egress.changed);
 }
 
@@ -191,12 +192,12 @@ static void lose_link(struct stage *stage)
 
 	ipc_stream_destroy(egress->link);
 	egress->link = NULL;
-	egress->ready = false;
+	egress->n_sent = 0;
 	egress->connections = 0;
 	egress->before = (struct egress_totals){egress->before.up + egress->now.up, egress->before.down + egress->now.down,
 	                                        egress->before.allowed + egress->now.allowed, egress->before.denied + egress->now.denied};
 	egress->now = (struct egress_totals){0};
-	egress_forget_asks(stage, "what asked has ended");
+	egress_forget_asks(stage);
 	co_signal(&egress->changed);
 }
 
@@ -241,7 +242,7 @@ static void tell_policy(struct stage *stage, bool cut)
 	lower_cap(&stage->egress, policy);
 	if (cut)
 		json_object_set_new(policy, "cut", json_true());
-	stage->egress.ready = false;
+	stage->egress.n_sent += stage->egress.link != NULL;
 	egress_tell(stage, EGRESS_POLICY, policy);
 }
 
@@ -271,7 +272,8 @@ static int set_policy(struct stage *stage, const json_t *wanted, bool cut, int64
 	                           allow ? json_deep_copy(allow) : json_array(), "caps", caps ? json_deep_copy(caps) : json_object(), "ask",
 	                           egress_asks(stage), "inject", stage->secrets.injections);
 	tell_policy(stage, cut);
-	while (!egress->ready)
+	/* A process that was started meanwhile may have been sent the one before, too. */
+	while (!egress->link || egress->n_sent > 0)
 		if (co_wait_event(&egress->changed, deadline_ms, &why) < 0)
 			return why.code == ERR_CANCELLED ? err_set(e, ERR_CANCELLED, NULL, "%s", why.msg)
 			                                 : err_set(e, ERR_SESSION_FAILED, NULL, "the way out does not answer");

@@ -28,7 +28,7 @@ struct egress {
 	struct ipc_stream *link;   /* NULL: no process answers now, and nothing goes out */
 	json_t *policy;            /* that holds, as it is sent */
 	bool in_setup;             /* it is that of the setup phase: nobody is there yet who could be asked, and its list was written for it */
-	bool ready;                /* the process has taken it */
+	unsigned int n_sent;       /* policies that the process has not taken yet */
 	struct co_event changed;
 	json_int_t connections;    /* open now */
 	struct egress_totals before, now; /* of the processes before, and of this one */
@@ -64,9 +64,9 @@ void egress_finish(struct stage *stage);
 /* To the process, if there is one. The value is taken. */
 void egress_tell(struct stage *stage, uint16_t kind, json_t *value);
 
-/* egress_ask.c: it asks about a connection (the object has its form); all questions end. */
+/* egress_ask.c: it asks about a connection (the object has its form); all questions end, since what asked has ended. */
 void egress_ask(struct stage *stage, const json_t *asked);
-void egress_forget_asks(struct stage *stage, const char *why);
+void egress_forget_asks(struct stage *stage);
 
 /* Do any rules have a word for connections? Then the process asks. */
 bool egress_asks(const struct stage *stage);

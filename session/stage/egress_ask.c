@@ -132,7 +132,7 @@ static void ask_person(struct stage *stage, const struct policy_answer *judged, 
 
 static bool is_granted(const struct stage *stage, const struct policy_answer *judged, const char *key)
 {
-	auto_free char *grant = util_printf("%s\n%s", policy_rule_name(judged->rule), key);
+	auto_free char *grant = approval_grant(policy_rule_name(judged->rule), key);
 
 	return json_object_get(stage->approvals.grants, grant) != NULL;
 }
@@ -158,9 +158,8 @@ void egress_ask(struct stage *stage, const json_t *asked)
 		ask_person(stage, &judged, asked, key);
 }
 
-void egress_forget_asks(struct stage *stage, const char *why)
+void egress_forget_asks(struct stage *stage)
 {
-	(void)why;
 	for (struct parked *parked = stage->egress.parked; parked; parked = parked->next)
 		parked->gone = true;
 	co_signal(&stage->approvals.changed);

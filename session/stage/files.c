@@ -297,6 +297,7 @@ static json_t *put_answer(const struct files_work *work, const struct files_done
 static int put(struct files_work *work, struct err *e)
 {
 	struct files_done done;
+
 	if (start_put(work, e) < 0 || pass_body(work, e) < 0 || files_check_lease(work, e) < 0 || stage_check_ready(work->stage, e) < 0 ||
 	    files_send(work->helper, FILES_COMMIT, NULL, 0, files_step(), e) < 0 ||
 	    files_expect(work->helper, FILES_DONE, &done, sizeof(done), util_now_ms() + LIMIT_FILE_SCAN_MS, e) < 0)

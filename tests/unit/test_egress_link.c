@@ -131,12 +131,51 @@ static void test_one_that_reads_nothing(void **state)
 	assert_int_equal(lines_with("\"event\":\"egress_lost\""), 1);
 }
 
+struct waiter {
+	bool is_over;
+	int rc;
+};
+
+static void end_setup(void *arg)
+{
+	struct waiter *waiter = arg;
+	struct err e;
+
+	waiter->rc = egress_setup_end(&stage, util_now_ms() + 5000, &e);
+	waiter->is_over = true;
+}
+
+/* A process that was started in the place of another answers for each policy that it was sent: the first answer is not that for the last one. */
+static void test_the_last_policy_holds(void **state)
+{
+	struct waiter waiter = {false, -1};
+	int ends[2];
+
+	(void)state;
+	stage.spec = json_pack("{s:{s:s}}", "egress", "mode", "open");
+	stage.egress.policy = json_pack("{s:s,s:{}}", "mode", "allowlist", "caps");
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends), 0);
+	egress_take(&stage, ends[0]);
+	close(egress_end);
+	egress_end = ends[1];
+	(void)co_start(stage.loop, end_setup, &waiter);
+	while (loop_turn(stage.loop, 0))
+		;
+	say(EGRESS_READY, 0, "{\"ready\":true}");
+	assert_false(waiter.is_over);
+	say(EGRESS_READY, 0, "{\"ready\":true}");
+	assert_true(waiter.is_over);
+	assert_int_equal(waiter.rc, 0);
+	json_decref(stage.spec);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_good_words, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_bad_words, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_one_that_reads_nothing, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_the_last_policy_holds, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
