@@ -82,7 +82,7 @@ struct files_done {
 	X(NOT_EMPTY, CONFLICT, "the folder is not empty; recursive=true deletes what is in it") \
 	X(ROOT, CONFLICT, "this folder is the session's own, and stays") \
 	X(RIGHTS, FORBIDDEN, "its rights do not allow this") \
-	X(FULL, DISK_FULL, "the session has no room for it (limits.disk_mb)") \
+	X(FULL, DISK_FULL, "the session has no room for it (limits.disk_mb; for many small files limits.inodes)") \
 	X(TOO_MANY, TOO_LARGE, "there are more entries than one archive may have") \
 	X(TOO_DEEP, TOO_LARGE, "its folders are more than 64 deep") \
 	X(CHANGED, CONFLICT, "it changed while it was read") \

@@ -267,8 +267,10 @@ static int run_rm(struct cli *cli)
 		int status = remove_one(cli, cli->args.words[i]);
 
 		worst = status > worst ? status : worst;
-		if (status == CLI_DONE)
+		if (status == CLI_DONE) {
+			workspace_forget(cli->args.words[i]);
 			json_array_append_new(removed, json_string(cli->args.words[i]));
+		}
 	}
 	if (cli->json && json_array_size(removed) > 0) {
 		json_auto_t *answer = json_pack("{s:O}", "removed", removed);

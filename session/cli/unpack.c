@@ -111,6 +111,16 @@ static int make(struct unpacking *u, const struct tar_entry *entry)
 	return u->fd < 0 ? -1 : 0;
 }
 
+/* A repository is named once, not with all that is in it. */
+static void leave_out(const struct unpacking *u, const struct tar_entry *entry)
+{
+	const char *slash = strrchr(entry->name, '/');
+	auto_free char *folder = slash ? util_printf("%.*s", (int)(slash - entry->name), entry->name) : NULL;
+
+	if (!folder || !folder_has_git(folder))
+		(void)json_array_append_new(u->report->left_out, json_sprintf("%s: it would be a repository's", entry->name));
+}
+
 static int take_entry(void *arg, const struct tar_entry *entry, struct err *e)
 {
 	struct unpacking *u = arg;
@@ -119,7 +129,7 @@ static int take_entry(void *arg, const struct tar_entry *entry, struct err *e)
 	if (!*entry->name || (u->wants && !u->wants(u->arg, entry)))
 		return 0;
 	if (folder_has_git(entry->name) || (entry->kind == TAR_LINK && folder_has_git(entry->target))) {
-		(void)json_array_append_new(u->report->left_out, json_sprintf("%s: it would be a repository's", entry->name));
+		leave_out(u, entry);
 		return 0;
 	}
 	if (make(u, entry) < 0)

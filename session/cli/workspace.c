@@ -41,6 +41,14 @@ static void make_folders(const char *file)
 	}
 }
 
+void workspace_forget(const char *id)
+{
+	auto_free char *path = kept_path(id), *repository = util_printf("%s.json", path);
+
+	(void)unlink(path);
+	(void)unlink(repository);
+}
+
 /* Beside it: which repository that was, and what was checked out in it. */
 static void keep_repository(const char *path, const char *folder)
 {

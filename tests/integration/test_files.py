@@ -225,6 +225,13 @@ def test_room(session):
     assert drop(session, "~/roomy", recursive="true").status == 200
 
 
+def test_no_more_names(make_session):
+    session = make_session("minimal", limits={"inodes": 1024})
+    session.exec("sh", "-c", "cd /tmp && seq 2000 | xargs touch")
+    reply = put(session, "~/one", b"")
+    assert code(reply) == (507, "disk_full") and "limits.inodes" in reply.json["detail"]
+
+
 def test_an_archive_that_grows(session):
     """What comes into a folder while it is packed does not make the archive larger than all that the session may have."""
     session.run("sh", "-c", "mkdir -p ~/grows/b && truncate -s 100M ~/grows/a")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Files and workspaces from the command line: copied in and out, what stays here, what comes back, and that what comes out of a session does nothing here."""
 import os
+import pathlib
 import stat
 import subprocess
 
@@ -61,7 +62,10 @@ def session_of_it(cli, folder):
     assert "MB" in said and ".env.example" not in said and ".npmrc" not in said
     name = made.stdout.decode().strip()
     yield name
+    kept = pathlib.Path(cli.environment["HOME"], ".local/share/glovebox/workspaces")
+    assert {file.name for file in kept.iterdir()} == {f"{name}.tar", f"{name}.tar.json"}
     cli.run("rm", name)
+    assert not list(kept.iterdir())
 
 
 def test_what_is_there(cli, folder, id):
@@ -147,6 +151,8 @@ def test_a_hostile_workspace(cli, folder, tmp_path, id):
     assert not [name for name in git(folder, "-c", "core.quotePath=false", "ls-tree", "-r", "--name-only", "hostile").splitlines() if ".git" in name.lower().split("/")]
     names = {str(path.relative_to(tmp_path / "changes")) for path in (tmp_path / "changes").rglob("*")}
     assert not any(part.lower().startswith((".git ", "git~")) or part.lower() == ".git" for name in names for part in name.split("/")), names
+    said = cli.run("cp", "-r", f"{id}:workspace", tmp_path / "all").stderr.decode().splitlines()
+    assert "  .git: it would be a repository's" in said and not any("sub/.git/" in line or ".git/HEAD" in line for line in said) and not (tmp_path / "all/.git").exists()
     assert ".gitattributes" in names and "link" not in names and "deep" not in names and os.readlink(tmp_path / "changes/lsrc") == "src"
     assert b"fsmonitor" not in (tmp_path / "patch").read_bytes().split(b"b/.gitconfig")[0].split(b"b/.gitattributes")[0]
     assert not marker.exists()
