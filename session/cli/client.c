@@ -149,8 +149,12 @@ static bool goes_to_sink(const struct taker *taker)
 /* 0 makes libcurl end the transfer with CURLE_WRITE_ERROR. */
 static size_t take_sunk(struct taker *taker, const char *data, size_t len)
 {
-	if (len > taker->request->sink_max - taker->sunk || util_write_all(taker->request->sink, data, len) < 0)
+	if (len > taker->request->sink_max - taker->sunk)
 		return 0;
+	if (util_write_all(taker->request->sink, data, len) < 0) {
+		taker->reply->unwritten = errno;
+		return 0;
+	}
 	taker->sunk += len;
 	return len;
 }
@@ -296,12 +300,14 @@ static bool is_lost(CURLcode code)
 	       code == CURLE_PARTIAL_FILE;
 }
 
-static int fail(const struct client *client, const struct client_request *request, CURLcode code, struct err *e)
+static int fail(const struct client *client, const struct client_request *request, const struct client_reply *reply, CURLcode code, struct err *e)
 {
 	if (code == CURLE_ABORTED_BY_CALLBACK)
 		return err_set(e, ERR_CANCELLED, NULL, "interrupted");
+	if (code == CURLE_WRITE_ERROR && reply->unwritten)
+		return err_set(e, ERR_BAD_REQUEST, NULL, "what comes cannot be written here: %s", strerror(reply->unwritten));
 	if (code == CURLE_WRITE_ERROR && request->sink >= 0)
-		return err_set(e, ERR_TOO_LARGE, NULL, "the answer is larger than %ju bytes, or cannot be written", (uintmax_t)request->sink_max);
+		return err_set(e, ERR_TOO_LARGE, NULL, "the answer is larger than %ju bytes", (uintmax_t)request->sink_max);
 	if (code == CURLE_WRITE_ERROR)
 		return err_set(e, ERR_TOO_LARGE, NULL, "the answer is larger than %d bytes", LIMIT_REPLY_BYTES);
 	return err_set(e, ERR_GONE, NULL, "no answer from %s: %s%s", client->server, curl_easy_strerror(code), client_hint((int)code));
@@ -327,8 +333,9 @@ int client_send(struct client *client, const struct client_request *request, str
 	CURLcode code = perform_again(client, request, text, &got);
 
 	if (code != CURLE_OK) {
+		(void)fail(client, request, &got, code, e);
 		client_reply_finish(&got);
-		return fail(client, request, code, e);
+		return -1;
 	}
 	curl_easy_getinfo(client->curl, CURLINFO_RESPONSE_CODE, &got.status);
 	got.etag = take_header(client->curl, "ETag");

@@ -37,6 +37,7 @@ struct client_reply {
 	char *space;   /* the header Glovebox-Space, or NULL */
 	char *size;    /* the header Glovebox-Size, or NULL */
 	char *region;  /* the header Glovebox-Region, of a picture of a part, or NULL */
+	int unwritten; /* errno of what could not be written to the sink */
 	char *covered; /* the header Glovebox-Covered, of a window's picture, or NULL */
 	char *fallback; /* the header Glovebox-Fallback, or NULL */
 };

@@ -211,16 +211,37 @@ static void become_git(const char *folder, int out)
 	_exit(127);
 }
 
+/* All that git says, for it does not look whether it could write it. */
+static int take_patch(int from, int out)
+{
+	char piece[4096];
+	ssize_t n;
+	int failed = 0;
+
+	while ((n = read(from, piece, sizeof(piece))) > 0 || (n < 0 && errno == EINTR))
+		if (n > 0 && !failed && util_write_all(out, piece, (size_t)n) < 0)
+			failed = errno;
+	return n < 0 ? errno : failed;
+}
+
 /* git tells whether they differ by its status, 0 or 1. */
 static int run_git(const char *folder, int out, struct err *e)
 {
-	pid_t pid = fork();
-	int status = 0;
+	int ends[2], status = 0, failed;
+	pid_t pid;
 
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return err_set(e, ERR_BAD_REQUEST, NULL, "no pipe for git");
+	pid = fork();
 	if (pid == 0)
-		become_git(folder, out);
+		become_git(folder, ends[1]);
+	util_close_fd(&ends[1]);
+	failed = take_patch(ends[0], out);
+	util_close_fd(&ends[0]);
 	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		continue;
+	if (failed)
+		return err_set(e, ERR_BAD_REQUEST, NULL, "the patch cannot be written: %s", strerror(failed));
 	if (pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) <= 1)
 		return 0;
 	return err_set(e, ERR_BAD_REQUEST, NULL, "git, which makes the patch, has failed or is not there");

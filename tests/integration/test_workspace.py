@@ -120,6 +120,8 @@ def test_changes_come_back(cli, folder, tmp_path, id):
     changes = cli.json("workspace", id, "-o", str(tmp_path / "changes"), "--patch", str(tmp_path / "patch"))["changes"]
     assert {change["path"]: change["change"] for change in changes} == {"src/main.c": "changed", "goes": "deleted", "new file": "added", "d/e": "added"}
     assert {str(path.relative_to(tmp_path / "changes")) for path in (tmp_path / "changes").rglob("*") if path.is_file()} == {"src/main.c", "new file", "d/e"}
+    for words, said in {("workspace", id, "--patch", "/dev/full"): "the patch cannot be written: No space", ("cp", f"{id}:workspace/stays", "/dev/full"): "cannot be written here: No space"}.items():
+        assert said in cli.run(*words, status=REFUSED).stderr.decode(), words
     clone = tmp_path / "clone"
     subprocess.run(["git", "clone", "-q", folder, clone], check=True)
     git(clone, "apply", "-p1", str(tmp_path / "patch"))
