@@ -321,7 +321,7 @@ static bool serve_one(struct guest *guest, const struct turn *turn)
 {
 	const struct request *request = turn->request;
 	auto_free char *secrets = secrets_for(guest, request, !turn->intercepted);
-	const struct passage_ask ask = {.want = {.host = &request->host, .port = request->port, .method = request->method, .path = request->path},
+	const struct passage_ask ask = {.want = {.host = &request->host, .port = request->port, .method = request->method, .path = request->path, .says_other = request->says_other},
 	                                .method = request->method, .secret = secrets};
 	const char *fault = request->wants_websocket ? "a WebSocket is opened through CONNECT" : secrets ? inject_method_fault(request->method) : NULL;
 	struct passage own, *passage = turn->intercepted ? turn->intercepted : &own;

@@ -37,6 +37,18 @@ static const char *check_alike(const struct head *head)
 	return NULL;
 }
 
+/* Some servers heed these instead of the first line. */
+static bool says_other(const struct head *head)
+{
+	static const char *const names[] = {"X-HTTP-Method-Override", "X-HTTP-Method", "X-Method-Override", "X-Original-URL", "X-Rewrite-URL"};
+
+	for (size_t i = 0; i < head->n_fields; i++)
+		for (size_t k = 0; k < ARRAY_LEN(names); k++)
+			if (head_is_alike(head->fields[i].name, names[k]))
+				return true;
+	return false;
+}
+
 /* One, or with HTTP/1.0 none; and no other place than the target's. */
 static const char *check_host(const struct head *head, const struct request *request, uint16_t usual)
 {
@@ -147,5 +159,6 @@ const char *request_read(const struct head *head, const struct request_peer *pee
 	out->keeps = keeps(head);
 	out->expects = out->is_v11 && head_names(head, "Expect", "100-continue");
 	out->wants_websocket = head_names(head, "Upgrade", "websocket");
+	out->says_other = says_other(head);
 	return NULL;
 }

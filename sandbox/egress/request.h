@@ -23,6 +23,7 @@ struct request {
 	bool keeps;           /* the client's connection goes on behind it */
 	bool expects;         /* it waits for 100 before it sends its body */
 	bool wants_websocket;
+	bool says_other;      /* a field names another method or path than the first line */
 };
 
 /* Whom an intercepted connection goes to. */

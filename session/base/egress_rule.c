@@ -276,7 +276,7 @@ void egress_rules_destroy(struct egress_rules *rules)
 /* --- judging --- */
 
 /* How far an entry goes towards what is wanted: the one that goes farthest says what is missing. */
-enum step { STEP_HOST, STEP_PORT, STEP_TUNNEL, STEP_METHOD, STEP_PATH, STEP_ALL };
+enum step { STEP_HOST, STEP_PORT, STEP_TUNNEL, STEP_METHOD, STEP_PATH, STEP_OTHER, STEP_ALL };
 
 static const char *const MISSING[] = {
 	[STEP_HOST] = "no entry of the allow list names this host",
@@ -284,6 +284,7 @@ static const char *const MISSING[] = {
 	[STEP_TUNNEL] = "the entry for this host is for certain methods or paths, which cannot be seen in a tunnel",
 	[STEP_METHOD] = "the entry for this host is for other methods",
 	[STEP_PATH] = "the entry for this host is for other paths",
+	[STEP_OTHER] = "the entry for this host is for certain methods or paths, and a header field of the request names another one",
 };
 
 static bool is_for_host(const struct rule *rule, const struct egress_host *host, size_t len)
@@ -352,7 +353,9 @@ static enum step go(const struct rule *rule, const struct egress_want *want, siz
 		return want->is_read || (!rule->methods && !rule->paths) ? STEP_ALL : STEP_TUNNEL;
 	if (!has_method(rule->methods, want->method))
 		return STEP_METHOD;
-	return has_path(rule->paths, want->path) ? STEP_ALL : STEP_PATH;
+	if (!has_path(rule->paths, want->path))
+		return STEP_PATH;
+	return want->says_other && (rule->methods || rule->paths) ? STEP_OTHER : STEP_ALL;
 }
 
 const char *egress_rules_find(const struct egress_rules *rules, const struct egress_want *want, const char **why)
@@ -399,7 +402,8 @@ static bool is_plain_escape(const char *at_percent)
 	for (size_t i = 0; i < ARRAY_LEN(tricks); i++)
 		if (strncasecmp(at_percent + 1, tricks[i], 2) == 0)
 			return false;
-	return true;
+	/* The same in three and four bytes: in UTF-8 these never stand together. */
+	return strncasecmp(at_percent, "%e0%8", 5) != 0 && strncasecmp(at_percent, "%e0%9", 5) != 0 && strncasecmp(at_percent, "%f0%8", 5) != 0;
 }
 
 /* Behind ";" are parameters of a segment, which some servers take off. */

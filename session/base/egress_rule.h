@@ -39,6 +39,7 @@ struct egress_want {
 	uint16_t port;
 	const char *method; /* of a request that can be read; NULL: a tunnel */
 	const char *path;   /* the same, without a query */
+	bool says_other;    /* a field of it names another method or path, which some servers heed */
 	bool is_read;       /* a tunnel whose requests will be judged one by one */
 };
 

@@ -285,7 +285,8 @@ static void test_requests(void **state)
 		{"GET", "/files", false}, {"GET", "/files/", true}, {"GET", "/files/a", true}, {"GET", "/v1/../admin", false}, {"GET", "/v1/%2e%2e/admin", false},
 		{"GET", "/v1/%2E./admin", false}, {"GET", "/v1/..;/admin", false}, {"GET", "/v1%2fx", false}, {"GET", "/v1//x", false}, {"GET", "//v1", false},
 		{"GET", "/v1/\\..\\x", false}, {"GET", "/v1/a%5cb", false}, {"GET", "/v1/%252e", false}, {"GET", "/v1/%zz", false}, {"GET", "/v1/a%20b", true},
-		{"GET", "/v1/.", false}, {"GET", "/v1/.a", true}, {"GET", "/v1/a..", true}, {"GET", "/v1/a%00b", false}, {"GET", "/v1/%c0%ae%C0%AE/x", false}, {"GET", "/%761", false}, {"GET", "/v1/a;b=1", true},
+		{"GET", "/v1/.", false}, {"GET", "/v1/.a", true}, {"GET", "/v1/a..", true}, {"GET", "/v1/a%00b", false}, {"GET", "/v1/%c0%ae%C0%AE/x", false},
+		{"GET", "/v1/%E0%80%AE%e0%80%ae/x", false}, {"GET", "/v1/%f0%80%80%ae/x", false}, {"GET", "/v1/%e0%a4%85", true}, {"GET", "/%761", false}, {"GET", "/v1/a;b=1", true},
 	};
 
 	(void)state;
