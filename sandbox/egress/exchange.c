@@ -255,7 +255,7 @@ static const char *read_response(struct run *run, char **text, struct head *head
 
 static const char *find_answer_fault(const struct run *run, const struct head *head)
 {
-	const char *fault = NULL;
+	const char *fault = run->gate ? inject_status_fault(head->status) : NULL;
 
 	for (size_t i = 0; run->gate && !fault && i < head->n_fields; i++)
 		fault = inject_answer_fault(head->fields[i].name, head->fields[i].value);

@@ -15,9 +15,14 @@
 #include "session/base/util.h"
 
 #define TRUSTED_BYTES (4 * 1024 * 1024)
+#define HTTP_PART 206
+#define HTTP_DIFFERENCE 226 /* RFC 3229 */
 
-/* Left out of requests, beside the secrets' own: what would have an answer come in pieces or compressed, where a value is not found. */
-static const char *const DROPPED[] = {"accept-encoding", "range", "if-range", "te", "upgrade", "sec-websocket-key", "sec-websocket-version",
+/*
+ * Left out of requests, beside the secrets' own: what would have an answer come in pieces, compressed, as a difference or in an alphabet of two bytes, where a value is
+ * not found. Request-Range is Range as it was before there was one, which Apache still heeds.
+ */
+static const char *const DROPPED[] = {"accept-encoding", "accept-charset", "a-im", "range", "request-range", "if-range", "te", "upgrade", "sec-websocket-key", "sec-websocket-version",
                                       "sec-websocket-extensions", "sec-websocket-protocol"};
 
 /* --- files of the session --- */
@@ -266,6 +271,11 @@ int inject_fields(const struct inject *inject, const struct inject_origin *origi
 		if (is_of(&inject->rules[i], origin) && head_set(request, inject->rules[i].injection.header, inject->rules[i].text) < 0)
 			return -1;
 	return head_set(request, "Accept-Encoding", "identity");
+}
+
+const char *inject_status_fault(int status)
+{
+	return status == HTTP_PART || status == HTTP_DIFFERENCE ? "the answer is a part of one, although that was not asked for, and cannot be looked through" : NULL;
 }
 
 const char *inject_answer_fault(const char *name, const char *value)

@@ -65,7 +65,8 @@ int inject_fields(const struct inject *inject, const struct inject_origin *origi
 
 /* --- answers --- */
 
-/* NULL, or why an answer with this field cannot be looked through, and is refused. */
+/* NULL, or why an answer with this status, or with this field, cannot be looked through, and is refused. */
+const char *inject_status_fault(int status);
 const char *inject_answer_fault(const char *name, const char *value);
 
 /*

@@ -229,6 +229,7 @@ def test_an_answer_with_the_value_is_cut(world, session, path):
 
 def test_what_cannot_be_looked_through_is_refused(world, session):
     assert send(session, world, get("/gzip")).startswith("HTTP/1.1 502")
+    assert send(session, world, get("/part", Request_Range="bytes=7-10")).startswith("HTTP/1.1 502") and world.secure.values("Request-Range") == []
     before = len(world.secure.got)
     assert send(session, world, get("/echo", method="TRACE")).split()[1] in ("400", "403", "405", "501")
     assert len(world.secure.got) == before

@@ -265,7 +265,7 @@ static void test_fields(void **state)
 {
 	struct head head = {.method = "GET", .target = "/", .fields = {
 		{"Accept", "*/*"}, {"authorization", "Bearer STOLEN"}, {"AUTHORIZATION", "x"}, {"Accept-Encoding", "gzip"}, {"Range", "bytes=0-3"}, {"If_Range", "x"},
-		{"Upgrade", "websocket"}, {"Cookie", "a=b"}}, .n_fields = 8};
+		{"Upgrade", "websocket"}, {"Request-Range", "bytes=0-3"}, {"Accept-Charset", "utf-16"}, {"Cookie", "a=b"}}, .n_fields = 10};
 	struct fixture *fixture = *state;
 	struct err e = {0};
 	size_t n;
@@ -284,6 +284,8 @@ static void test_fields(void **state)
 	assert_non_null(inject_answer_fault("content-Encoding", "gzip"));
 	assert_null(inject_answer_fault("Content-Encoding", "Identity"));
 	assert_null(inject_answer_fault("Content-Type", "gzip"));
+	assert_non_null(inject_status_fault(206));
+	assert_null(inject_status_fault(200));
 }
 
 static void test_fields_that_look_like_it(void **state)
