@@ -296,14 +296,19 @@ struct turn {
 	struct inbox *server;
 };
 
-/* It can go on behind it. */
+/*
+ * It can go on behind it. To a host with a secret a request with a body is the last one: a server that does not read the body takes it for the next request, and the head
+ * of ours behind it, with the secret, for what that request says.
+ */
 static bool exchange(struct guest *guest, const struct turn *turn, struct passage *passage)
 {
 	struct inbox own = {.wire = NULL};
 	struct exchange run = {.passage = passage, .client = &guest->inbox, .server = turn->server, .head = turn->head, .head_len = turn->head_len,
-	                       .request = turn->request, .is_plain = !turn->intercepted, .keeps_server = turn->intercepted != NULL};
+	                       .request = turn->request, .is_plain = !turn->intercepted, .keeps_server = turn->intercepted && turn->request->body.is_over};
 	char text[TEXT_SIZE], authority[EGRESS_AUTHORITY_SIZE];
 
+	if (turn->intercepted && !run.keeps_server)
+		turn->request->keeps = false;
 	if (!turn->intercepted) {
 		inbox_init(&own, passage->server);
 		run.server = &own;

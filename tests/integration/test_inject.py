@@ -153,6 +153,17 @@ def test_two_requests_of_one_connection(world, session):
     assert [dict(got[2])["Authorization"] for got in world.secure.got[-2:]] == [f"Bearer {VALUE}"] * 2
 
 
+def test_a_request_with_a_body_is_the_last_of_its_connection(world, session):
+    """A server that does not read the body would take it for a request, and the head of the next one, with the value, for the rest of that."""
+    before = len(world.secure.got)
+    inner = "POST /store HTTP/1.1\r\nHost: api.test\r\nContent-Length: 120\r\n\r\n"
+    for method in ("GET", "POST"):
+        asks = get("/ok", method=method, Content_Length=str(len(inner))).replace("Connection: close\r\n", "")
+        answer = send(session, world, asks + inner + get("/ok"))
+        assert answer.count("HTTP/1.1 200") == 1 and "Connection: close" in answer, answer
+    assert len(world.secure.got) == before + 2 and ("Connection", "close") in world.secure.got[-1][2]
+
+
 def test_an_answer_whose_end_is_that_of_the_connection(world, session):
     """What is whole ends with the word of TLS that it does: programs take all else for broken off."""
     done = session.exec("sh", "-c", TLS, "sh", f"api.test:{world.secure.port}", "api.test", "/run/egress/bundle.pem", stdin=get("/close"))
