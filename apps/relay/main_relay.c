@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
@@ -26,6 +27,7 @@
 #include "session/base/util.h"
 
 #define PIECE_BYTES (16 * 1024)
+#define OWN_FDS 32 /* of the loop, the log, what it was given */
 
 struct relay;
 
@@ -56,7 +58,7 @@ struct relay {
 	struct loop *loop;
 	int listen;
 	struct loop_source *source;
-	unsigned n_pairs;
+	unsigned n_pairs, most_pairs;
 };
 
 static void end_pair(struct pair *pair)
@@ -69,7 +71,7 @@ static void end_pair(struct pair *pair)
 		util_close_fd(&sides[i]->fd);
 	}
 	free(pair);
-	if (relay->n_pairs-- == LIMIT_RELAYED)
+	if (relay->n_pairs-- == relay->most_pairs)
 		loop_modify(relay->source, EPOLLIN);
 }
 
@@ -198,7 +200,7 @@ static void on_client(void *arg, uint32_t events)
 	open_side(&pair->egress, pair, steal_fd(&egress), connecting);
 	pair->up.from = pair->down.to = &pair->client;
 	pair->up.to = pair->down.from = &pair->egress;
-	if (++relay->n_pairs == LIMIT_RELAYED)
+	if (++relay->n_pairs == relay->most_pairs)
 		loop_modify(relay->source, 0);
 }
 
@@ -213,8 +215,19 @@ static int close_files(struct err *e)
 	return syscall(SYS_landlock_restrict_self, ruleset, 0) < 0 ? err_sys(e, "landlock") : 0;
 }
 
+/* Two descriptors each. One that could not be accepted for want of descriptors would be told of again and again. */
+static unsigned most_pairs(void)
+{
+	struct rlimit files;
+
+	if (getrlimit(RLIMIT_NOFILE, &files) < 0 || files.rlim_cur >= 2 * LIMIT_RELAYED + OWN_FDS)
+		return LIMIT_RELAYED;
+	return files.rlim_cur > OWN_FDS + 2 ? (unsigned)(files.rlim_cur - OWN_FDS) / 2 : 1;
+}
+
 static int set_up(struct relay *relay, struct err *e)
 {
+	relay->most_pairs = most_pairs();
 	relay->loop = loop_create(e);
 	if (!relay->loop || close_files(e) < 0)
 		return -1;
