@@ -71,14 +71,16 @@ static void take_approvals(struct session *session, json_t *approvals)
 	session->approvals = json_incref(approvals);
 }
 
+/* The first answer to a front that finds a session again is where it begins to count; of a session that it made nothing is old. */
 static void take_egress(struct session *session, json_t *egress)
 {
-	metrics_egress(session->all->metrics, session->egress, egress);
+	if (session->egress || !session->restored)
+		metrics_egress(session->all->metrics, session->egress, egress);
 	json_decref(session->egress);
 	session->egress = json_incref(egress);
 }
 
-/* The first answer to a front that finds a session again is where it begins to count; of a session that it made nothing is old. */
+/* As of egress. */
 static void take_counts(struct session *session, json_t *answer)
 {
 	json_t *limits = json_object_get(answer, "limits"), *security = json_object_get(answer, "security");
