@@ -142,7 +142,7 @@ static const struct member usage_members[] = {
 	{"memory_bytes?", "count", "bytes"},
 	{"pids?", "count", "processes and threads"},
 	{"cpu_ms?", "count", "processor time (ms)"},
-	{"limits?", "LimitUse{}", "of the app jail (x_mb: of the X server), each limit by its name in the spec"},
+	{"limits?", "LimitUse{}", "of the app jail (x_mb: of the X server), each limit by its name in the spec; caps of egress as egress_NAME"},
 };
 static const struct member egress_members[] = {
 	{"mode", "=none allowlist open", "that holds now"},

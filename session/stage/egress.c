@@ -14,6 +14,8 @@
 #define HOST_BYTES 255
 #define WORD_BYTES 300
 #define HELD_MAX 256
+#define RATE_MS 500   /* a rate is measured over no less */
+#define RATE_FULL 0.9 /* of the cap: then connections wait for it */
 #define FAR ((double)(INT64_C(1) << 52)) /* bytes: whole numbers of JSON go so far */
 
 static const struct field decision_fields[] = {
@@ -113,6 +115,20 @@ static json_int_t number(const json_t *said, const char *name)
 	return json_integer_value(json_object_get(said, name));
 }
 
+/* A cap of the policy, or what holds without; 0: none does. */
+static double cap_of(const struct egress *egress, const char *name)
+{
+	json_int_t cap = number(json_object_get(egress->policy, "caps"), name);
+
+	return cap == 0 && strcmp(name, "connections") == 0 ? LIMIT_EGRESS_CONNECTIONS : (double)cap;
+}
+
+/* Of all processes. */
+static json_int_t bytes_of(const struct egress *egress)
+{
+	return egress->before.up + egress->before.down + egress->now.up + egress->now.down;
+}
+
 /* A refusal by a cap is a limit that was met. */
 static void note_cap(struct stage *stage, const char *reason)
 {
@@ -124,8 +140,8 @@ static void note_cap(struct stage *stage, const char *reason)
 
 	for (size_t i = 0; i < ARRAY_LEN(caps); i++)
 		if (strcmp(caps[i].reason, reason) == 0)
-			meters_hit(stage, caps[i].meter, (double)number(json_object_get(egress->policy, "caps"), caps[i].cap),
-			           (double)(caps[i].meter == METER_EGRESS_BYTES ? egress->now.up + egress->now.down : egress->connections));
+			meters_hit(stage, caps[i].meter, cap_of(egress, caps[i].cap),
+			           (double)(caps[i].meter == METER_EGRESS_BYTES ? bytes_of(egress) : egress->connections));
 }
 
 static void take_decision(struct stage *stage, const json_t *said)
@@ -141,10 +157,38 @@ static void take_closed(struct stage *stage, const json_t *said)
 	note(stage, "egress_closed", said);
 }
 
+/* A cap on the rate refuses nothing: what goes as fast as that has met it. */
+static void note_rate(struct stage *stage, int64_t now_ms)
+{
+	struct egress *egress = &stage->egress;
+	double cap = cap_of(egress, "bytes_s"), used = (double)(bytes_of(egress) - egress->rated) * 1000 / (double)(now_ms - egress->rated_ms);
+
+	if (egress->rated_ms && cap > 0)
+		meters_use(stage, METER_EGRESS_RATE, cap, used, used >= cap * RATE_FULL);
+	egress->rated = bytes_of(egress);
+	egress->rated_ms = now_ms;
+}
+
+static void note_use(struct stage *stage)
+{
+	const struct egress *egress = &stage->egress;
+	int64_t now_ms = util_now_ms();
+
+	meters_use(stage, METER_EGRESS_CONNECTIONS, cap_of(egress, "connections"), (double)egress->connections, false);
+	if (cap_of(egress, "bytes") > 0)
+		meters_use(stage, METER_EGRESS_BYTES, cap_of(egress, "bytes"), (double)bytes_of(egress), false);
+	/* However often it says so. */
+	if (now_ms - egress->rated_ms < RATE_MS)
+		return;
+	note_rate(stage, now_ms);
+	watch_note(stage);
+}
+
 static void take_usage(struct stage *stage, const json_t *said)
 {
 	stage->egress.connections = number(said, "connections");
 	stage->egress.now = (struct egress_totals){number(said, "up"), number(said, "down"), number(said, "allowed"), number(said, "denied")};
+	note_use(stage);
 }
 
 static void take_ready(struct stage *stage, const json_t *said)

@@ -32,6 +32,8 @@ struct egress {
 	struct co_event changed;
 	json_int_t connections;    /* open now */
 	struct egress_totals before, now; /* of the processes before, and of this one */
+	json_int_t rated;          /* bytes, and when: where the rate is measured from; 0: not yet */
+	int64_t rated_ms;
 	struct egress_folds folds;
 	struct loop_timer *fold_timer;
 	json_t *held;              /* hosts and ports that were reached in a hold, whose ends are private too; NULL: none */

@@ -313,6 +313,13 @@ void meters_hit(struct stage *stage, enum meter which, double value, double used
 	hit(stage, which, 1);
 }
 
+void meters_use(struct stage *stage, enum meter which, double value, double used, bool is_met)
+{
+	stage->meters.of[which].value = value;
+	use(&stage->meters.of[which], used);
+	meet(stage, which, is_met);
+}
+
 json_t *meters_json(struct stage *stage)
 {
 	json_t *out = json_object();

@@ -69,6 +69,9 @@ void meters_look(struct stage *stage);
 /* A limit that somebody else enforces was met: `value` is the limit, `used` what was to be used, in the unit of its name. */
 void meters_hit(struct stage *stage, enum meter which, double value, double used);
 
+/* What somebody else counts of a limit: how much is used now, and whether it is met, which counts as a hit when it begins. */
+void meters_use(struct stage *stage, enum meter which, double value, double used, bool is_met);
+
 /* {"memory_mb":{"value","used","peak","hits","hit_at"}}; looks before. The caller's reference. */
 json_t *meters_json(struct stage *stage);
 

@@ -288,6 +288,79 @@ def test_caps(outside, site, folder):
     session.end()
 
 
+def test_a_rate_is_a_limit_that_is_met(outside, site, folder):
+    """What waits for it is no mystery, and what is used of each cap is shown live."""
+    (folder / "site" / "slow.txt").write_text("outside " * 20_000)
+    session = outside.api.new(image="toolkits", egress={"mode": "allowlist", "allow": [f"ok.test:{site.port}"], "caps": {"bytes_s": 50_000, "bytes": 1_000_000}})
+    assert len(session.exec("curl", "-sS", "-m", "20", site.url("/slow.txt"))["stdout"]) == 160_000
+    until(lambda: told(outside, session, "limit", limit="egress_bytes_s"))
+    limits = session.api.call("GET", session.path)["usage"]["limits"]
+    assert limits["egress_bytes_s"]["hits"] >= 1 and limits["egress_bytes_s"]["value"] == 50_000
+    assert limits["egress_connections"]["value"] == 256 and limits["egress_connections"]["hits"] == 0
+    until(lambda: session.api.call("GET", session.path)["usage"]["limits"]["egress_bytes"]["used"] > 160_000)
+    session.end()
+
+
+# Connects until it has no descriptors, and waits.
+HOARDER = """
+import socket, time
+mine = []
+try:
+    while len(mine) < 200:
+        mine.append(socket.create_connection(("127.0.0.1", 3128)))
+except OSError:
+    pass
+print(len(mine), flush=True)
+time.sleep(4)
+"""
+
+
+def cpu_ticks(pid):
+    fields = open(f"/proc/{pid}/stat").read().rpartition(")")[2].split()
+    return int(fields[11]) + int(fields[12])
+
+
+def test_the_relay_waits_for_descriptors(outside, site):
+    """With few of them it takes fewer connections at once, and rests meanwhile."""
+    session = outside.api.new(image="toolkits", egress={"mode": "allowlist", "allow": [f"ok.test:{site.port}"]}, limits={"open_files": 256})
+    relay = jail.part(session.id, "glovebox-relay")
+    thread, hoarded = in_thread(lambda: session.run("python3", "-", stdin=HOARDER))
+    until(lambda: len(os.listdir(f"/proc/{relay}/fd")) > 200)
+    before = cpu_ticks(relay)
+    thread.join(20)
+    assert int(hoarded[0]) == 200 and cpu_ticks(relay) - before < 50
+    until(lambda: session.exec(*CURL, site.url())["stdout"].endswith("200"))
+    session.end()
+
+
+def test_a_front_that_starts_again_counts_anew(site, prepared, tmp_path):
+    server = start_server(tmp_path)
+    counted = 'glovebox_egress_decisions_total{verdict="allowed"}'
+
+    def metric():
+        lines_of = [line for line in server.api.request("GET", "/metrics").body.decode().split("\n") if line.startswith(counted)]
+        return int(lines_of[0].split()[-1]) if lines_of else 0
+
+    try:
+        session = server.api.new(image="toolkits", egress={"mode": "allowlist", "allow": [f"ok.test:{site.port}"]})
+        for _ in range(3):
+            assert session.exec(*CURL, site.url())["stdout"].endswith("200")
+        until(lambda: metric() == 3)
+        os.kill(jail.part(jail.group_name(server), "glovebox-front"), signal.SIGKILL)
+        until(lambda: answers(session, site))
+        until(lambda: answers(session, site) and metric() > 0)
+        assert metric() <= session.api.call("GET", session.path)["egress"]["allowed"] - 3
+    finally:
+        server.stop()
+
+
+def answers(session, site):
+    try:
+        return session.exec(*CURL, site.url())["stdout"].endswith("200")
+    except OSError:
+        return False
+
+
 def test_a_large_body_and_a_half_close(session, site, folder):
     (folder / "site" / "large").write_bytes(os.urandom(5_000_000))
     assert session.run("sh", "-c", f"curl -sS {site.url('/large')} | sha256sum") == subprocess.run(
