@@ -243,6 +243,20 @@ static struct masked pass(const struct leaks *leaks, const struct written_text *
 	return out;
 }
 
+size_t leaks_whole(const struct leaks *leaks, const char *text, size_t len)
+{
+	size_t most = 0;
+
+	for (size_t i = 0; i < leaks->n_secrets; i++) {
+		const struct leak_secret *secret = &leaks->secrets[i];
+
+		for (size_t part = LEAKS_PART_BYTES; part < secret->len && part <= len; part++)
+			if (memcmp(text + len - part, secret->value, part) == 0 && part > most)
+				most = part;
+	}
+	return len - most;
+}
+
 char *leaks_mask(const struct leaks *leaks, const char *bytes, size_t len, struct leak_hits *hits, size_t *out_len)
 {
 	const struct written_text text = {bytes, len};

@@ -48,6 +48,10 @@ void leaks_begin(struct leaks *leaks);
  * stays UTF-8. */
 char *leaks_mask(const struct leaks *leaks, const char *text, size_t len, struct leak_hits *hits, size_t *out_len);
 
+/* How much of a text that was cut off at its end does not belong to the beginning of a secret there, of LEAKS_PART_BYTES or more. */
+#define LEAKS_PART_BYTES 4
+size_t leaks_whole(const struct leaks *leaks, const char *text, size_t len);
+
 /*
  * A text that comes in pieces, of any length: what stands across their borders is found as well, as long as it ends within LEAKS_AHEAD_BYTES. `out` gets what may
  * leave, piece by piece, and ends the pass with -1. At most LEAKS_WINDOW_BYTES are kept.

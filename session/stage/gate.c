@@ -50,14 +50,30 @@ static json_t *pass_list(const struct leaks *leaks, const json_t *list, struct l
 	return copy;
 }
 
+/* The end of what a program said, cut off there, without the beginning of a secret. */
+static json_t *pass_cut(const struct leaks *leaks, const json_t *value, struct leak_hits *hits)
+{
+	size_t len = json_string_length(value), whole = leaks_whole(leaks, json_string_value(value), len);
+	json_t *shorter = whole < len ? json_stringn(json_string_value(value), whole) : NULL, *passed;
+
+	if (!shorter)
+		return pass(leaks, value, hits);
+	passed = pass(leaks, shorter, hits);
+	if (!passed)
+		return shorter;
+	json_decref(shorter);
+	return passed;
+}
+
 /* Names of members are this program's. */
 static json_t *pass_object(const struct leaks *leaks, const json_t *object, struct leak_hits *hits)
 {
+	bool is_cut = json_is_true(json_object_get(object, "truncated"));
 	json_t *copy = NULL, *item;
 	const char *name;
 
 	json_object_foreach((json_t *)(uintptr_t)object, name, item) {
-		json_t *passed = strcmp(name, "picture") == 0 ? NULL : pass(leaks, item, hits);
+		json_t *passed = strcmp(name, "picture") == 0 ? NULL : is_cut && json_is_string(item) ? pass_cut(leaks, item, hits) : pass(leaks, item, hits);
 
 		if (!passed)
 			continue;

@@ -52,12 +52,14 @@ static json_t *tail_of(const json_t *result, const char *name)
 static json_t *told(const struct stage *stage, size_t index, const json_t *result)
 {
 	static const char *const members[] = {"exit_code", "signal", "timed_out", "elapsed_ms"};
-	json_auto_t *out = json_pack("{s:i,s:o,s:o}", "index", (int)index, "stdout", tail_of(result, "stdout"), "stderr", tail_of(result, "stderr"));
+	/* Masked as a whole: of a secret at the cut a part would stay. */
+	json_auto_t *masked = gate_line((void *)(uintptr_t)stage, result);
+	json_t *out = json_pack("{s:i,s:o,s:o}", "index", (int)index, "stdout", tail_of(masked, "stdout"), "stderr", tail_of(masked, "stderr"));
 
 	for (size_t i = 0; i < ARRAY_LEN(members); i++)
 		if (json_object_get(result, members[i]))
 			json_object_set(out, members[i], json_object_get(result, members[i]));
-	return gate_line((void *)(uintptr_t)stage, out);
+	return out;
 }
 
 static int note(struct stage *stage, const char *state, json_t *fields, struct err *e)

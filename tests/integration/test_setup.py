@@ -40,6 +40,19 @@ def test_it_runs_before_the_agent(server, secret):
         session.end()
 
 
+def test_a_secret_at_the_cut(server, secret):
+    """Of what a command says the end is kept, and of a secret that lies at the cut nothing."""
+    session = server.api.new(image="minimal", apps=[], secrets=[secret], setup={
+        "commands": [f"printf %s \"$TOKEN\"; head -c {2000 - len(VALUE) + 3} /dev/zero | tr '\\0' x"], "secrets": {"TOKEN": secret}})
+    try:
+        assert VALUE[3:] not in json.dumps(session.answer)
+        assert VALUE[3:].encode() not in server.api.request("GET", f"{session.path}/journal").body
+        said = session.exec("sh", "-c", f"head -c {262144 - len(VALUE) + 3} /dev/zero | tr '\\0' x; printf %s%s {VALUE[:5]} {VALUE[5:]}")
+        assert said["truncated"] and set(said["stdout"]) == {"x"}
+    finally:
+        session.end()
+
+
 @pytest.mark.parametrize("command, words", [
     ("echo out; echo \"wrong: $TOKEN\" >&2; exit 3", ["status 3", "wrong: [masked]"]), ("kill -KILL $$", ["signal 9"]), (["/no/such/program"], ["/no/such/program"]),
     ("echo waiting; sleep 100", ["time limit", "waiting"])])
