@@ -363,11 +363,14 @@ static json_t *read_entries(const char *text, size_t len)
 
 	while (text < end) {
 		size_t n = strnlen(text, (size_t)(end - text));
+		const char *name;
 		long long size = 0;
 		int at = 0;
 
-		if (n < (size_t)(end - text) && sscanf(text, "%*c %lld %n", &size, &at) == 1 && at > 0 && (size_t)at < n && util_utf8_valid(text + at, n - (size_t)at))
-			(void)json_array_append_new(list, json_pack("{s:s,s:s,s:I}", "name", text + at, "type", kind_of(text[0]), "size", (json_int_t)MAX(size, 0)));
+		/* A name may begin with blanks: one of them is the separator's. */
+		if (n < (size_t)(end - text) && sscanf(text, "%*c %lld%n", &size, &at) == 1 && at > 0 && text[at] == ' ' && *(name = text + at + 1) &&
+		    util_utf8_valid(name, strlen(name)))
+			(void)json_array_append_new(list, json_pack("{s:s,s:s,s:I}", "name", name, "type", kind_of(text[0]), "size", (json_int_t)MAX(size, 0)));
 		text += n + 1;
 	}
 	return list;

@@ -94,13 +94,13 @@ def test_results_are_as_their_schemas_say(server, agent, session):
 
 
 def test_a_folder(agent, session):
-    session.run("sh", "-c", "mkdir -p 'of files/sub' && cd 'of files' && echo 12345 >'größe\n\"x' && ln -s x link && for i in $(seq 510); do : >\"f$i\"; done")
+    session.run("sh", "-c", "mkdir -p 'of files/sub' && cd 'of files' && echo 12345 >'größe\n\"x' && : >'  blank ' && ln -s x link && for i in $(seq 510); do : >\"f$i\"; done")
     found = agent.call("list_files", {"path": "of files"})["structuredContent"]
     assert found["more"] is True and len(found["entries"]) == 500
     session.run("sh", "-c", "cd 'of files' && rm f*")
     found = agent.call("list_files", {"path": "/home/user/of files"})["structuredContent"]
     assert found == {"path": "/home/user/of files", "more": False, "entries": [
-        {"name": "größe\n\"x", "type": "file", "size": 6}, {"name": "link", "type": "link", "size": 1}, {"name": "sub", "type": "folder", "size": found["entries"][2]["size"]}]}
+        {"name": "  blank ", "type": "file", "size": 0}, {"name": "größe\n\"x", "type": "file", "size": 6}, {"name": "link", "type": "link", "size": 1}, {"name": "sub", "type": "folder", "size": found["entries"][3]["size"]}]}
     for path, why in {"none": "no such folder", "/etc/passwd": "no folder", "-rf": "no such folder"}.items():
         assert why in agent.fail("list_files", {"path": path})
 
