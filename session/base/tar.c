@@ -175,6 +175,17 @@ static const char *take_record(struct tar_reader *reader, const char *key, size_
 	return key_len >= 10 && memcmp(key, "GNU.sparse", 10) == 0 ? "files with holes are not taken" : NULL;
 }
 
+/* What some heed for all entries that follow, and others do not. */
+static bool is_for_one(const char *key, size_t key_len)
+{
+	static const char *const keys[] = {"path", "linkpath", "size"};
+
+	for (size_t i = 0; i < ARRAY_LEN(keys); i++)
+		if (key_len == strlen(keys[i]) && memcmp(key, keys[i], key_len) == 0)
+			return true;
+	return false;
+}
+
 /* "LENGTH KEY=VALUE\n" again and again. */
 static const char *take_records(struct tar_reader *reader)
 {
@@ -194,6 +205,8 @@ static const char *take_records(struct tar_reader *reader)
 
 			if (why)
 				return why;
+		} else if (is_for_one(blank + 1, (size_t)(equals - blank - 1))) {
+			return "a name or size of pax is for all entries";
 		}
 		at += len;
 	}
@@ -255,6 +268,8 @@ static const char *read_entry(struct tar_reader *reader, const unsigned char *bl
 	const char *why;
 
 	read_name(reader, block, entry->name);
+	if (entry->kind != TAR_FOLDER && *entry->name && entry->name[strlen(entry->name) - 1] == '/')
+		return "a file or link ends in a slash"; /* to some it is a folder */
 	strip(entry->name);
 	if (read_number(block + MODE, 8, &mode) < 0 || read_number(block + SIZE, 12, &size) < 0 || read_number(block + MTIME, 12, &mtime) < 0)
 		return "a number of its header is malformed";

@@ -152,6 +152,7 @@ static void test_refused(void **state)
 		{TAR_FILE, "\xff\xfe", ""},     {TAR_FILE, ".", ""},          {TAR_FILE, "", ""},             {TAR_FOLDER, "..", ""},         {TAR_FILE, "a/..", ""},
 		{TAR_LINK, "l", "/etc"},        {TAR_LINK, "l", "../x"},      {TAR_LINK, "a/l", "../../x"},   {TAR_LINK, "a/l", "b/../../x"}, {TAR_LINK, "l", ""},
 		{TAR_LINK, "a/b", "../../.."},  {TAR_LINK, "l", "a//b"},      {TAR_LINK, "l", "./a"},         {TAR_LINK, "a/l", "x/.."},
+		{TAR_FILE, "a/", ""},           {TAR_LINK, "l/", "a"},
 	};
 	auto_free struct made *made = made_new();
 	auto_free struct got *got = util_zalloc(sizeof(*got));
@@ -177,19 +178,24 @@ static void test_refused(void **state)
 	}
 }
 
-/* A header of pax with these records, before a plain file. */
-static int read_pax(const char *records, size_t len, struct got *got, struct err *e)
+/* A header of pax with these records, before a plain file; kind 'x' or 'g'. */
+static int read_records(char kind, const char *records, size_t len, struct got *got, struct err *e)
 {
 	auto_free struct made *made = made_new();
 	auto_free char *content = util_zalloc(len + 1);
 
 	memcpy(content, records, len);
 	add(made, TAR_FILE, "PaxHeader", "", content);
-	made->bytes[156] = 'x';
+	made->bytes[156] = (unsigned char)kind;
 	sum_again(made->bytes);
 	add(made, TAR_FILE, "plain", "", "");
 	end(made);
 	return read_all(made, 512, got, e);
+}
+
+static int read_pax(const char *records, size_t len, struct got *got, struct err *e)
+{
+	return read_records('x', records, len, got, e);
 }
 
 static void test_pax(void **state)
@@ -204,6 +210,10 @@ static void test_pax(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++)
 		if (read_pax(bad[i], strlen(bad[i]), got, &e) == 0)
 			fail_msg("%s was taken: %s", bad[i], got->text);
+	/* Of those for all entries there are comments, and nothing that others would read in another way. */
+	assert_int_equal(read_records('g', "19 comment=abcdefg\n", 19, got, &e), 0);
+	assert_int_equal(read_records('g', "10 path=a\n", 10, got, &e), -1);
+	assert_int_equal(read_records('g', "14 linkpath=a\n", 14, got, &e), -1);
 }
 
 static void test_behind_the_end(void **state)
