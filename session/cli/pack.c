@@ -68,12 +68,13 @@ static const char *in_git(const char *name)
 	return NULL;
 }
 
-/* The settings of a repository, of one of its submodules (.git/modules/NAME) or of one of its worktrees; a branch may be called so, too. */
+/* The settings of a repository, also of a bare one (NAME.git), of one of its submodules (.git/modules/NAME) or of one of its worktrees; a branch may be called so, too. */
 static bool is_settings(const char *name)
 {
-	const char *git = in_git(name), *last = git ? strrchr(git, '/') : NULL;
+	const char *git = in_git(name), *last = strrchr(name, '/');
+	bool is_bare = last && last - name >= 4 && memcmp(last - 4, ".git", 4) == 0;
 
-	return last && !strstr(git, "/logs/refs/") && (strcmp(last, "/config") == 0 || strcmp(last, "/config.worktree") == 0);
+	return last && (is_bare || (git && !strstr(git, "/logs/refs/"))) && (strcmp(last, "/config") == 0 || strcmp(last, "/config.worktree") == 0);
 }
 
 static int write_out(const struct packing *p, const void *data, size_t len)

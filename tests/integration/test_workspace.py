@@ -43,7 +43,7 @@ def project(tmp_path_factory):
     (folder / "out").symlink_to("/etc/passwd")
     (folder / "in").symlink_to("src/main.c")
     (folder / ".envrc").write_text("secret")
-    for name in ("lib/.git", ".git/modules/lib"):
+    for name in ("lib/.git", ".git/modules/lib", "bare.git"):
         (folder / name).mkdir(parents=True)
         (folder / name / "config").write_text("[remote \"origin\"]\n\turl = https://ada:token@example.org/y\n")
     (folder / ".git/config.worktree").write_text("[sendemail]\n\tsmtpPass = token\n")
@@ -56,7 +56,7 @@ def project(tmp_path_factory):
 def session_of_it(cli, folder):
     made = cli.run("new", "--image", "minimal", "--workspace", folder, "--include", ".npmrc")
     said = made.stderr.decode()
-    for name in (".env:", "server.key:", "id_ed25519:", "src/credentials.json:", "out:", ".git/hooks:", ".git/config:", ".git/config.worktree:", ".git/modules/lib/config:", "lib/.git/config:",
+    for name in (".env:", "server.key:", "id_ed25519:", "src/credentials.json:", "out:", ".git/hooks:", ".git/config:", ".git/config.worktree:", ".git/modules/lib/config:", "lib/.git/config:", "bare.git/config:",
                  "lib/.git/hooks:", ".envrc:", r'"lib/n\xff":'):
         assert f"  {name}" in said, said
     assert "MB" in said and ".env.example" not in said and ".npmrc" not in said
@@ -69,9 +69,9 @@ def session_of_it(cli, folder):
 
 
 def test_what_is_there(cli, folder, id):
-    found = cli.run("exec", id, "--", "sh", "-c", "cd ~/workspace && find . -name .git -prune -o -print | sort && git status --porcelain 2>/dev/null | head; cat .git/config .git/config.worktree .git/modules/lib/config lib/.git/config; ls .git/hooks 2>&1;"
+    found = cli.run("exec", id, "--", "sh", "-c", "cd ~/workspace && find . -name .git -prune -o -print | sort && git status --porcelain 2>/dev/null | head; cat .git/config .git/config.worktree .git/modules/lib/config lib/.git/config bare.git/config; ls .git/hooks 2>&1;"
                     " touch .git/x 2>&1; stat -c %a run .git/HEAD", status=DONE).stdout.decode()
-    assert found.startswith(".\n./.env.example\n./.npmrc\n./goes\n./größe\n./in\n./lib\n./run\n./src\n./src/main.c\n./stays\n"), found
+    assert found.startswith(".\n./.env.example\n./.npmrc\n./bare.git\n./bare.git/config\n./goes\n./größe\n./in\n./lib\n./run\n./src\n./src/main.c\n./stays\n"), found
     assert "token" not in found and "Permission denied" in found and found.endswith("755\n444\n")
     listed = cli.json("ls", f"{id}:workspace")
     assert {entry["name"] for entry in listed["entries"]} >= {"src", "goes", ".git"}
