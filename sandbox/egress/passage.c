@@ -115,17 +115,28 @@ static int say_what_failed(struct passage *passage, const char *rule, const stru
 	return fail(passage, PASSAGE_NO_NAME, "its name cannot be looked up");
 }
 
+/* A connection that is ended here keeps a port of the machine's for a minute. */
+static int wait_for_turn(struct proxy *proxy, struct err *e)
+{
+	int64_t now_us = util_now_us(), from_us = bucket_take(&proxy->dials, 1, now_us);
+
+	return from_us > now_us ? co_wait_until(util_now_ms() + (from_us - now_us + 999) / 1000, e) : 0;
+}
+
 /* While it was dialed the policy may have become another one. */
 static int connect_it(struct passage *passage, const struct passage_ask *ask, const char *rule)
 {
 	struct proxy *proxy = passage->proxy;
 	uint64_t n_policies = proxy->n_policies;
 	auto_free char *kept = util_strdup(rule);
-	const struct address_list nothing = {.n = 0}, *permitted = policy_names(&proxy->policy, &ask->want) ? &proxy->permitted : &nothing;
+	const struct address_list nothing = {.n = 0}, *permitted;
 	const char *holds = kept;
-	struct dialed dialed;
+	struct dialed dialed = {.fd = -1};
 	struct err e = {0};
 
+	if (wait_for_turn(proxy, &e) < 0)
+		return say_what_failed(passage, kept, &dialed, &e);
+	permitted = policy_names(&proxy->policy, &ask->want) ? &proxy->permitted : &nothing;
 	if (dial_host(proxy->loop, &passage->host, passage->port, permitted, util_now_ms() + LIMIT_EGRESS_DIAL_MS, &dialed, &e) < 0)
 		return say_what_failed(passage, kept, &dialed, &e);
 	memcpy(passage->address, dialed.address, sizeof(passage->address));

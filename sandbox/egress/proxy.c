@@ -187,6 +187,7 @@ static int start(struct proxy *proxy, struct labels *labels, struct err *e)
 	if (!proxy->loop || loop_signals(proxy->loop, signals, on_signal, proxy, e) < 0 || take_secrets(proxy, labels, e) < 0)
 		return -1;
 	proxy->policy.caps.connections = LIMIT_EGRESS_CONNECTIONS;
+	proxy->dials.bytes_s = LIMIT_EGRESS_DIALS_S;
 	proxy->ceiling = labels->ceiling;
 	proxy->permitted = labels->permitted;
 	labels->permitted = (struct address_list){.n = 0};

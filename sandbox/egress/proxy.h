@@ -26,6 +26,7 @@ struct proxy {
 	uint32_t ceiling;
 	struct address_list permitted; /* networks of the operator's own that may be reached where the list names the host */
 	struct meter meter;
+	struct bucket dials;           /* of them one is taken for each */
 	size_t n_open;                 /* outward connections */
 	uint64_t allowed, denied;      /* decisions so far */
 	struct guest *guests;          /* connections of the session's programs */

@@ -248,6 +248,7 @@
 #define LIMIT_EGRESS_POLICY_BYTES (1024 * 1024) /* all of what a session's way out is told */
 #define LIMIT_EGRESS_CONNECTIONS 256          /* outward ones of one session at once, unless its policy says fewer */
 #define LIMIT_EGRESS_GUESTS 64                /* and so many more that ask, or wait for the next request */
+#define LIMIT_EGRESS_DIALS_S 100              /* names looked up and connected to in a second, then they wait: those of all sessions share the machine's ports and name servers */
 #define LIMIT_EGRESS_FIELDS 128               /* header fields of one message */
 #define LIMIT_EGRESS_HEAD_MS 30000            /* a request, from its first byte */
 #define LIMIT_EGRESS_KEEP_MS 60000            /* from one request to the next */

@@ -664,6 +664,14 @@ def test_bytes_are_capped(proxy):
         {name: value for name, value in said.items() if name != "address"} for said in proxy.decisions(since)]
 
 
+def test_connections_have_a_rate(proxy):
+    """Each that is ended here keeps one of the machine's ports, which are all sessions', for a minute."""
+    began = time.monotonic()
+    for _ in range(150):
+        proxy.tunnel("ok.test:7").close()
+    assert time.monotonic() - began > 1
+
+
 def test_heads_of_answers_count(world, tmp_path):
     world.web.answers = {"/long": b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nX: " + b"y" * 20_000 + b"\r\n\r\nhi"}
     made = Proxy(world, tmp_path)
