@@ -84,6 +84,10 @@ static void on_launch(void *arg, const struct init_launch *launch)
 	struct door_call *call;
 	size_t n = 0;
 
+	if (apps->is_shut) {
+		spawner_answer(apps->spawner, launch->ticket, false, "no app is started in the setup phase: they start behind it");
+		return;
+	}
 	for (call = apps->calls; call; call = call->next)
 		n++;
 	if (n >= LIMIT_DOOR) {
@@ -94,6 +98,11 @@ static void on_launch(void *arg, const struct init_launch *launch)
 	*call = (struct door_call){.next = apps->calls, .apps = apps, .launch = *launch};
 	apps->calls = call;
 	call->co = co_start(apps->x->loop, serve_call, call);
+}
+
+void apps_shut_door(struct apps *apps, bool is_shut)
+{
+	apps->is_shut = is_shut;
 }
 
 /* What needs the jail and the display to answer. */

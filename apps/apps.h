@@ -77,6 +77,9 @@ int apps_uncover(struct apps *apps, struct err *e);
 /* Kills those that the stage has started for the agent; for hosts without a switch for all of them. */
 void apps_end_agents(struct apps *apps);
 
+/* Programs of the session start no apps (by glovebox-launch) from now on, or do so again. */
+void apps_shut_door(struct apps *apps, bool is_shut);
+
 /* The catalogue's name of the app that was launched as this process (a number of the app jail); NULL for others. */
 const char *apps_name_of(const struct apps *apps, int pid);
 

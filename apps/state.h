@@ -49,6 +49,7 @@ struct apps {
 	struct access_under under;  /* the last point that was asked about */
 	struct launched *launched;
 	struct door_call *calls;
+	bool is_shut;               /* there is no door */
 	struct xconn_listener listener;
 	struct wm wm;
 	xcb_atom_t client_list, active_window;

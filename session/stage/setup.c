@@ -119,18 +119,17 @@ static int run_one(struct stage *stage, size_t index, const json_t *command, jso
 	return 0;
 }
 
-/* What they have left behind; there is nobody else in that group yet. */
-static void end_programs(struct stage *stage)
+/* What they have left behind; there is nobody else in that group yet. ERR_SETUP: it does not end. */
+static int end_programs(struct stage *stage, struct err *e)
 {
-	int64_t deadline_ms = util_now_ms() + LIMIT_FREEZE_MS;
+	int64_t deadline_ms = util_now_ms() + LIMIT_KILL_MS;
 
 	lease_jail_end(stage);
 	co_shield();
-	while (lease_jail_has_switch(stage) && !lease_jail_is_empty(stage) && util_now_ms() < deadline_ms)
+	while (!lease_jail_is_empty(stage) && util_now_ms() < deadline_ms)
 		(void)co_wait_until(util_now_ms() + 2, NULL);
 	co_unshield();
-	if (lease_jail_has_switch(stage) && !lease_jail_is_empty(stage))
-		log_error("programs of the setup phase are still there");
+	return lease_jail_is_empty(stage) ? 0 : err_set(e, ERR_SETUP, "/setup", "what the commands have left running does not end");
 }
 
 static int run_all(struct stage *stage, const json_t *setup, int64_t deadline_ms, struct err *e)
@@ -159,8 +158,11 @@ int setup_run(struct stage *stage, struct err *e)
 	stage->setup = json_array();
 	if (stage->egress.is_there && egress_setup_begin(stage, json_object_get(setup, "egress"), deadline_ms, e) < 0)
 		return -1;
+	apps_shut_door(stage->apps, true); /* an app would be left, of another group */
 	rc = run_all(stage, setup, deadline_ms, e);
-	end_programs(stage);
+	if (end_programs(stage, rc < 0 ? &ignored : e) < 0)
+		rc = -1;
+	apps_shut_door(stage->apps, false);
 	/* A cancelled one, too, ends cut off. */
 	co_shield();
 	if (stage->egress.is_there && egress_setup_end(stage, util_now_ms() + LIMIT_STATE_MS, rc < 0 ? &ignored : e) < 0)

@@ -40,6 +40,15 @@ def test_it_runs_before_the_agent(server, secret):
         session.end()
 
 
+def test_no_app_is_left(server):
+    session = server.api.new(image="desktop", apps=[], setup={"commands": ["/run/glovebox/bin/glovebox-launch editor 2>&1 || true"]})
+    try:
+        assert "setup phase" in session.answer["setup"][0]["stdout"]
+        assert session.windows() == [] and session.run("/run/glovebox/bin/glovebox-launch", "editor") == ""
+    finally:
+        session.end()
+
+
 def test_a_secret_at_the_cut(server, secret):
     """Of what a command says the end is kept, and of a secret that lies at the cut nothing."""
     session = server.api.new(image="minimal", apps=[], secrets=[secret], setup={
