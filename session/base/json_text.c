@@ -93,11 +93,21 @@ static void put_string(struct text *text, const char *bytes, size_t len)
 	put_char(text, '"');
 }
 
+/* 0.1 and not 0.10000000000000001: as few digits as say the same number, where 15 of them do. */
+static size_t real_text(const json_t *number, char out[NUMBER_MAX])
+{
+	size_t len = json_dumpb(number, out, NUMBER_MAX - 1, JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
+	double back;
+
+	out[len] = '\0';
+	back = strtod(out, NULL);
+	return back < json_real_value(number) || back > json_real_value(number) ? json_dumpb(number, out, NUMBER_MAX, JSON_ENCODE_ANY) : len;
+}
+
 static void put_number(struct text *text, const json_t *number)
 {
 	char out[NUMBER_MAX];
-	size_t len = json_is_integer(number) ? (size_t)snprintf(out, sizeof(out), "%lld", (long long)json_integer_value(number))
-	                                     : json_dumpb(number, out, sizeof(out), JSON_ENCODE_ANY);
+	size_t len = json_is_integer(number) ? (size_t)snprintf(out, sizeof(out), "%lld", (long long)json_integer_value(number)) : real_text(number, out);
 
 	if (len == 0 || len > sizeof(out))
 		DIE("a number that has no text");

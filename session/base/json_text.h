@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * JSON values as text, for what is written at every call: replies with pictures in them, lines of the journal. The text is the one that
- * jansson's JSON_COMPACT gives; that one looks at each character of each string by itself. Owner: session/base. No threads.
+ * jansson's JSON_COMPACT gives, but for numbers such as 0.1, which have no more digits than they need; that one looks at each character of each string by itself. Owner: session/base. No threads.
  */
 #ifndef BASE_JSON_TEXT_H
 #define BASE_JSON_TEXT_H

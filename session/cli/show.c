@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "session/base/json_text.h"
 #include "session/base/util.h"
 
 /* Characters that a terminal obeys instead of showing: C0, DEL, C1, and the marks that turn or isolate the writing direction. */
@@ -58,7 +59,7 @@ static char *value_text(const json_t *value)
 		return util_strdup("-");
 	if (json_is_string(value))
 		return show_visible(json_string_value(value), json_string_length(value), 0);
-	dumped = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
+	dumped = json_text(value, NULL);
 	return dumped ? show_visible(dumped, strlen(dumped), 0) : util_strdup("-");
 }
 
@@ -66,7 +67,8 @@ void show_value(FILE *to, const json_t *value, int width)
 {
 	auto_free char *text = value_text(value);
 
-	fprintf(to, "%-*s", width, text);
+	/* What is too long for its column does not touch the next one. */
+	fprintf(to, "%-*s%s", width, text, width > 0 && strlen(text) >= (size_t)width ? "  " : "");
 }
 
 void show_table(const json_t *list, const struct show_column *columns, size_t n_columns)
@@ -103,9 +105,13 @@ void show_members(FILE *to, json_t *object)
 
 void show_json(const json_t *value)
 {
-	size_t style = isatty(STDOUT_FILENO) ? JSON_INDENT(2) | JSON_ENSURE_ASCII : JSON_COMPACT;
+	if (isatty(STDOUT_FILENO)) {
+		json_dumpf(value, stdout, JSON_INDENT(2) | JSON_ENSURE_ASCII | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
+	} else {
+		auto_free char *text = json_text(value, NULL);
 
-	json_dumpf(value, stdout, style | JSON_ENCODE_ANY);
+		fputs(text, stdout);
+	}
 	fputc('\n', stdout);
 }
 

@@ -16,7 +16,8 @@ void show_text(FILE *to, const char *text, size_t len);
 /* `len` bytes of text, made visible as for a terminal (newline and tab too if !lines); the caller's. */
 char *show_visible(const char *text, size_t len, int lines);
 
-/* A value on one line: a string bare, anything else as compact JSON, NULL as "-"; padded with spaces to `width` columns. */
+/* A value on one line: a string bare, anything else as compact JSON, NULL as "-"; padded with spaces to `width` columns, two at least
+ * where it has more. */
 void show_value(FILE *to, const json_t *value, int width);
 
 /* A table with a line for each object of the list; null members as "-". The last column has width 0. */

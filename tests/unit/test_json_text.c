@@ -32,7 +32,7 @@ static void check(json_t *value)
 static void test_scalars(void **state)
 {
 	static const json_int_t integers[] = {0, 1, -1, 10, 9007199254740993, INT64_MAX, INT64_MIN};
-	static const double reals[] = {0, -0.0, 1, 0.1, -2.5, 1e22, 1e300, 1e-7, DBL_MAX, DBL_MIN, 12345678.125};
+	static const double reals[] = {0, -0.0, 1, -2.5, 1e22, DBL_MAX, DBL_MIN, 12345678.125, 1.0 / 3, 0.1 + 0.2};
 
 	(void)state;
 	check(json_true());
@@ -42,6 +42,23 @@ static void test_scalars(void **state)
 		check(json_integer(integers[i]));
 	for (size_t i = 0; i < ARRAY_LEN(reals); i++)
 		check(json_real(reals[i]));
+}
+
+/* No more digits than the number needs. */
+static void test_reals(void **state)
+{
+	static const struct {
+		double value;
+		const char *text;
+	} rows[] = {{0.1, "0.1"}, {7.3, "7.3"}, {-28.1, "-28.1"}, {1e-7, "1e-7"}, {1e300, "1e300"}, {2, "2.0"}, {0.1 + 0.2, "0.30000000000000004"}};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		json_auto_t *value = json_real(rows[i].value);
+		auto_free char *text = json_text(value, NULL);
+
+		assert_string_equal(text, rows[i].text);
+	}
 }
 
 /* Every character of one byte, and some longer ones, at every place of strings of every length. */
@@ -111,6 +128,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_scalars),
+		cmocka_unit_test(test_reals),
 		cmocka_unit_test(test_strings),
 		cmocka_unit_test(test_containers),
 		cmocka_unit_test(test_long_text),
