@@ -140,10 +140,12 @@ struct taker {
 
 static bool goes_to_sink(const struct taker *taker)
 {
+	const char *accept = taker->request->accept, *type = NULL;
 	long status = 0;
 
 	curl_easy_getinfo(taker->curl, CURLINFO_RESPONSE_CODE, &status);
-	return taker->request->sink >= 0 && status == 200;
+	(void)curl_easy_getinfo(taker->curl, CURLINFO_CONTENT_TYPE, &type);
+	return taker->request->sink >= 0 && status == 200 && (!accept || (type && strcmp(type, accept) == 0));
 }
 
 /* 0 makes libcurl end the transfer with CURLE_WRITE_ERROR. */

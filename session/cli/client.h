@@ -77,7 +77,7 @@ struct client_request {
 	const char *key;    /* Idempotency-Key: it is sent again, a few times, when an answer is lost; NULL: sent once */
 	bool again;         /* it changes nothing, so it is sent again as with a key */
 	const char *etag;   /* If-None-Match, or NULL */
-	int sink;           /* a file for the body of a 200, at most sink_max bytes, instead of memory; or -1 */
+	int sink;           /* a file for the body of a 200 of the type `accept`, if any, at most sink_max bytes, instead of memory; or -1 */
 	uint64_t sink_max;
 	bool or_none;      /* 404 is an answer, too, not a refusal (for cli_send) */
 };

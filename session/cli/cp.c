@@ -147,6 +147,8 @@ static int fetch_file(struct cli *cli, const char *path, const char *file)
 	if (fd < 0)
 		return cli_fail(cli, CLI_USAGE, (err_set(&e, ERR_BAD_REQUEST, NULL, "%s cannot be written: %s", temporary, strerror(errno)), &e));
 	status = cli_send(cli, &request, &reply);
+	if (status == CLI_DONE && json_object_get(reply.json, "entries"))
+		status = cli_fail(cli, CLI_REFUSED, (err_set(&e, ERR_BAD_REQUEST, NULL, "it is a folder; -r copies it with all that is in it"), &e));
 	if (status == CLI_DONE && is_place && rename(temporary, file) < 0)
 		status = cli_fail(cli, CLI_REFUSED, (err_set(&e, ERR_BAD_REQUEST, NULL, "%s cannot be written: %s", file, strerror(errno)), &e));
 	if (status != CLI_DONE && is_place)
@@ -181,26 +183,42 @@ static int send_file(struct cli *cli, const char *file, const char *path)
 	return status;
 }
 
+/* Into a folder a file goes by the name that it has. */
+static char *destination(const char *from, const char *to, bool is_from)
+{
+	size_t len = strlen(to), before = is_from ? strcspn(from, ":") + 1 : 0;
+	const char *slash = strrchr(from + before, '/'), *name = slash ? slash + 1 : from + before;
+	bool ends = len > 0 && (to[len - 1] == '/' || (!is_from && to[len - 1] == ':'));
+	struct stat st;
+
+	if (!ends && (!is_from || stat(to, &st) < 0 || !S_ISDIR(st.st_mode)))
+		return util_strdup(to);
+	return util_printf("%s%s%s", to, ends ? "" : "/", strcmp(from, "-") == 0 ? "" : name);
+}
+
 static const struct arg_option cp_options[] = {
 	{"recursive", 'r', NULL, false, "a folder with all that is in it; here it must be a new one"},
+	{"parents", 'p', NULL, false, "into a session: make the folders on the way to it"},
 };
 
 static int run_cp(struct cli *cli)
 {
-	const char *from = cli->args.words[0], *to = cli->args.words[1];
+	const char *from = cli->args.words[0];
 	bool is_from = files_is_remote(from), is_whole = args_get(&cli->args, "recursive");
-	auto_free char *path = NULL;
+	auto_free char *path = NULL, *to = is_whole ? util_strdup(cli->args.words[1]) : destination(from, cli->args.words[1], is_from);
 	struct err e = {0};
 
 	if (is_from == files_is_remote(to))
 		(void)err_set(&e, ERR_BAD_REQUEST, NULL, "one of the two must be a place in a session: ID:PATH");
 	if (e.code != ERR_NONE || files_path(is_from ? from : to, &path, &e))
 		return cli_fail(cli, CLI_USAGE, &e);
+	if (!is_from && args_get(&cli->args, "parents"))
+		cli_add_parameter(&path, "", "parents", "true");
 	if (is_whole)
 		return is_from ? fetch_folder(cli, path, to) : send_folder(cli, from, path);
 	return is_from ? fetch_file(cli, path, to) : send_file(cli, from, path);
 }
 
 const struct cli_command cp_file = {
-	"cp", "[-r] ID:PATH FILE | FILE ID:PATH", "copy a file or folder out of a session, or into it", cp_options, ARRAY_LEN(cp_options), 2, 2, ARGS_MAX, run_cp,
+	"cp", "[-r] ID:PATH FILE | [-r] [-p] FILE ID:PATH", "copy a file or folder out of a session, or into it", cp_options, ARRAY_LEN(cp_options), 2, 2, ARGS_MAX, run_cp,
 };

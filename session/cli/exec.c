@@ -74,6 +74,21 @@ static void show_stream(FILE *to, const json_t *text)
 	fflush(to);
 }
 
+/* Those that were met meanwhile. */
+static void show_limits(const json_t *limits)
+{
+	const json_t *met;
+	size_t i;
+
+	json_array_foreach(limits, i, met) {
+		fputs("glovebox: the limit ", stderr);
+		show_value(stderr, json_object_get(met, "limit"), 0);
+		fprintf(stderr, " of %.15g was met: ", json_number_value(json_object_get(met, "value")));
+		show_value(stderr, json_object_get(met, "fix"), 0);
+		fputc('\n', stderr);
+	}
+}
+
 /* Prints the command's output; its exit status, as a shell would give it. */
 static int show_result(const json_t *result)
 {
@@ -83,6 +98,7 @@ static int show_result(const json_t *result)
 	show_stream(stderr, json_object_get(result, "stderr"));
 	if (json_is_true(json_object_get(result, "truncated")))
 		fputs("glovebox: the output was longer; the rest is not shown\n", stderr);
+	show_limits(json_object_get(result, "limits"));
 	if (json_is_true(json_object_get(result, "timed_out"))) {
 		fputs("glovebox: the command ran into its time limit\n", stderr);
 		return EXIT_TIMED_OUT;

@@ -104,7 +104,7 @@ static int run_put(struct cli *cli)
 	if (status == CLI_DONE && cli->json)
 		show_json(reply.json);
 	else if (status == CLI_DONE && !args_get(&cli->args, "app") && !args_get(&cli->args, "inject"))
-		fprintf(stderr, "%s is masked in what its sessions say, and used nowhere: --app and --origin, or --inject and --header, say where\n", cli->args.words[0]);
+		fprintf(stderr, "%s is masked in what its sessions say, and used in setup alone: --app and --origin, or --inject and --header, say where else\n", cli->args.words[0]);
 	return status;
 }
 

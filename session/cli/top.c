@@ -2,6 +2,7 @@
 /* top: what sessions use of their limits, again and again. */
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -34,14 +35,18 @@ static void show_use(const json_t *use, int width)
 /* The limits that it has met so far: "pids:3". */
 static void show_met(const json_t *limits)
 {
-	json_auto_t *met = json_object();
+	auto_free char *met = util_strdup("");
 	const char *name;
 	json_t *use;
 
 	json_object_foreach((json_t *)(uintptr_t)limits, name, use)
-		if (form_int(use, "hits", 0) > 0)
-			json_object_set(met, name, json_object_get(use, "hits"));
-	show_value(stdout, json_object_size(met) > 0 ? met : NULL, 0);
+		if (form_int(use, "hits", 0) > 0) {
+			char *more = util_printf("%s%s%.40s:%ld", met, met[0] ? " " : "", name, form_int(use, "hits", 0));
+
+			free(met);
+			met = more;
+		}
+	show_text(stdout, met[0] ? met : "-", met[0] ? strlen(met) : 1);
 	putchar('\n');
 }
 

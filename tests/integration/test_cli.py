@@ -234,6 +234,15 @@ def test_exec(cli, session):
     cli.run("exec", session.id, status=USAGE)
 
 
+def test_exec_names_the_limit_that_was_met(cli):
+    id = cli.run("new", "-q", "--spec", "-", input=b'{"image": "minimal", "limits": {"memory_mb": 256}}').stdout.decode().strip()
+    said = cli.run("exec", id, "--", "sh", "-c", "head -c 400M /dev/zero | tail", status=128 + 9).stderr.decode()
+    assert "glovebox: the limit memory_mb of 256 was met: the kernel has killed a program" in said, said
+    met = cli.run("top", "--once").stdout.decode()
+    assert any(line.startswith(id) and line.endswith("  memory_mb:1") for line in met.splitlines()), met
+    cli.run("rm", id)
+
+
 def test_terminal_sees_no_control_characters(cli, session):
     """What a program in the jail prints must not drive the user's terminal; a pipe gets the bytes."""
     words = ["exec", session.id, "--", "printf", r"a\033[31mb\302\233c\r\n\td\n"]

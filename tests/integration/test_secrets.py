@@ -126,7 +126,7 @@ def test_command_line(server, canary):
     assert re.search(r"^cli +firefox +https://shop.example +password +- +- +2\d{3}-", listed, re.M), listed
     assert done.stderr == b""
     done = glovebox(server, "secret", "put", "cli", "--exact", value=b"x\n")
-    assert done.returncode == 0 and b"used nowhere" in done.stderr  # the rule that it had is gone with the value
+    assert done.returncode == 0 and b"used in setup alone" in done.stderr  # the rule that it had is gone with the value
     assert (server.state / "secrets" / "cli").read_bytes() == b"x\n"
     done = glovebox(server, "secret", "put", "cli", "--inject", "https://api.example", "--header", "X-Key", "--prefix", "k ", value=canary.encode())
     assert (done.returncode, done.stderr) == (0, b"")

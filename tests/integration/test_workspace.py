@@ -89,11 +89,10 @@ def test_files_there_and_back(cli, tmp_path, id):
     assert cli.run("cp", f"{id}:/home/user/a b", "-").stdout == content
     cli.run("cp", "-", f"{id}:/tmp/typed", input=b"typed")
     assert cli.run("cp", f"{id}:/tmp/typed", "-").stdout == b"typed"
-    for words, status in {(f"{id}:none", str(tmp_path / "none")): REFUSED, (f"{id}:workspace", str(tmp_path / "none")): DONE, ("x", "y"): USAGE, (f"{id}:a", f"{id}:b"): USAGE,
+    for words, status in {(f"{id}:none", str(tmp_path / "none")): REFUSED, (f"{id}:workspace", str(tmp_path / "none")): REFUSED, ("x", "y"): USAGE, (f"{id}:a", f"{id}:b"): USAGE,
                           (str(tmp_path), f"{id}:x"): USAGE}.items():
-        if status != DONE:
-            cli.run("cp", *words, status=status)
-            assert not [name for name in os.listdir(tmp_path) if "none" in name]
+        cli.run("cp", *words, status=status)
+        assert not [name for name in os.listdir(tmp_path) if "none" in name]
     (tmp_path / "back.part").write_text("mine")
     os.mkfifo(tmp_path / "pipe")
     reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
@@ -102,12 +101,27 @@ def test_files_there_and_back(cli, tmp_path, id):
     assert os.read(reader, 100) == b"typed" and stat.S_ISFIFO(os.stat(tmp_path / "pipe").st_mode)
     os.close(reader)
     assert (tmp_path / "back").read_bytes() == b"typed" and (tmp_path / "back.part").read_text() == "mine"
+    assert cli.run("cp", f"{id}:workspace", "-", status=REFUSED).stdout == b""
     (tmp_path / "tree/in").mkdir(parents=True)
     (tmp_path / "tree/in/x").write_text("x")
     cli.run("cp", "-r", tmp_path / "tree", f"{id}:tree")
     cli.run("cp", "-r", f"{id}:tree", tmp_path / "tree2")
     assert (tmp_path / "tree2/in/x").read_text() == "x"
     cli.run("cp", "-r", f"{id}:tree", tmp_path / "tree2", status=REFUSED)
+
+
+def test_into_a_folder(cli, tmp_path, id):
+    """By the name that it has; folders on the way on request."""
+    (tmp_path / "a b").write_text("1")
+    (tmp_path / "into").mkdir()
+    for place in (":", ":workspace/", ":/tmp/"):
+        cli.run("cp", tmp_path / "a b", f"{id}{place}")
+        assert cli.run("cp", f"{id}{place}a b", "-").stdout == b"1"
+    cli.run("cp", f"{id}:/tmp/a b", tmp_path / "into")
+    assert (tmp_path / "into/a b").read_text() == "1"
+    cli.run("cp", "-p", tmp_path / "a b", f"{id}:on/the way/")
+    assert cli.run("cp", f"{id}:on/the way/a b", "-").stdout == b"1"
+    cli.run("exec", id, "--", "sh", "-c", "rm -r 'a b' on workspace/'a b'")
 
 
 def change(cli, id):
