@@ -217,6 +217,8 @@ static void run(struct stage *stage, struct call *call, const char *name, int (*
 	files_finish(work->helper);
 	free(work->helper);
 	note_end(work, rc < 0 ? &e : NULL);
+	if (rc < 0 && e.code == ERR_DISK_FULL)
+		meters_hit(stage, METER_DISK, (double)(work->most_bytes / MIB), (double)(work->most_bytes / MIB));
 	if (work->is_told)
 		call_stream_end(call, rc == 0);
 	else if (rc < 0)

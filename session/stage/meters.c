@@ -71,6 +71,14 @@ static void use(struct meter_state *state, double used)
 	state->peak = MAX(state->peak, used);
 }
 
+/* When it was met: what the kernel killed is given back by the time that somebody looks. */
+static double used_then(const struct stage *stage, enum meter which)
+{
+	const struct meter_state *state = &stage->meters.of[which];
+
+	return tenths(which == METER_MEMORY ? MAX(state->used, MIN(state->peak, state->value)) : state->used);
+}
+
 static void tell(struct stage *stage, enum meter which, int64_t now_ms)
 {
 	struct meter_state *state = &stage->meters.of[which];
@@ -79,7 +87,7 @@ static void tell(struct stage *stage, enum meter which, int64_t now_ms)
 	if (state->hits == state->told || (state->told_ms && now_ms - state->told_ms < LIMIT_METER_TELL_MS))
 		return;
 	if (journal_add(stage->journal, "limit",
-	                json_pack("{s:s,s:f,s:f,s:I,s:s}", "limit", rows[which].name, "value", state->value, "used", tenths(state->used), "hits",
+	                json_pack("{s:s,s:f,s:f,s:I,s:s}", "limit", rows[which].name, "value", state->value, "used", used_then(stage, which), "hits",
 	                          (json_int_t)(state->hits - state->told), "fix", rows[which].fix), &e) < 0)
 		log_err(LOG_ERROR, &e, "journal");
 	log_info("the limit %s of %.15g was met", rows[which].name, state->value);
@@ -373,7 +381,7 @@ json_t *meters_since(struct stage *stage, const struct meters_mark *mark)
 			continue;
 		if (!out)
 			out = json_array();
-		json_array_append_new(out, json_pack("{s:s,s:f,s:f,s:s}", "limit", rows[which].name, "value", state->value, "used", tenths(state->used),
+		json_array_append_new(out, json_pack("{s:s,s:f,s:f,s:s}", "limit", rows[which].name, "value", state->value, "used", used_then(stage, which),
 		                                     "fix", rows[which].fix));
 	}
 	return out;

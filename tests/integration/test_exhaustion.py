@@ -102,12 +102,22 @@ def test_all_places_share_one_disk(make_session):
     session.run("sh", "-c", "rm /dev/shm/part /tmp/part; head -c 7m /dev/zero >/tmp/part")
 
 
+def test_a_file_that_does_not_fit_meets_the_disk(make_session):
+    """Also one that is gone again before anybody looks how full it is."""
+    session = make_session("minimal", limits=SMALL)
+    session.run("sh", "-c", "head -c 20m /dev/zero >part")
+    refused = session.agent.request("PUT", f"{session.path}/files/~/more", bytes(20 << 20), headers={"Content-Type": "application/octet-stream"})
+    assert refused.status == 507
+    assert use(session)["disk_mb"]["hits"] == 1 and [line["limit"] for line in lines(session, "limit")] == ["disk_mb"]
+
+
 def test_a_failing_command_says_which_limit(make_session):
     session = make_session("minimal", limits={**SMALL, "exec_ms": 1500})
     hoard.put(session)
     killed = session.exec("./hoard", "memory", "20")
     assert killed["signal"] == 9 and [row["limit"] for row in killed["limits"]] == ["memory_mb"]
     assert killed["limits"][0]["value"] == 256 and "limits.memory_mb" in killed["limits"][0]["fix"]
+    assert 200 < killed["limits"][0]["used"] <= 256, "what was used then, not what was left"
     slow = session.exec("sleep", "100", timeout_ms=1500)
     assert slow["timed_out"] and [row["limit"] for row in slow["limits"]] == ["exec_ms"]
     # One that fails for reasons of its own, and one that ends itself, met none.
