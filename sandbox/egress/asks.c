@@ -3,12 +3,15 @@
 #include "sandbox/egress/asks.h"
 
 #include <string.h>
+#include <sys/param.h>
 
 #include "sandbox/egress/link.h"
 #include "session/base/co.h"
 #include "session/base/egress_host.h"
 #include "session/base/limits.h"
 #include "session/base/util.h"
+
+#define AT_ONCE_MS 2000 /* rules answer by themselves, a person later */
 
 struct place {
 	char host[EGRESS_HOST_SIZE];
@@ -26,7 +29,7 @@ struct question {
 };
 
 struct asks {
-	asks_send_fn *send;
+	const struct asks_ops *ops;
 	void *arg;
 	uint64_t last_id;
 	struct question *first;
@@ -38,11 +41,11 @@ struct asks {
 	size_t n_grants;
 };
 
-struct asks *asks_create(asks_send_fn *send, void *arg)
+struct asks *asks_create(const struct asks_ops *ops, void *arg)
 {
 	struct asks *asks = util_zalloc(sizeof(*asks));
 
-	*asks = (struct asks){.send = send, .arg = arg};
+	*asks = (struct asks){.ops = ops, .arg = arg};
 	asks->grants = util_zalloc(LIMIT_EGRESS_GRANTS * sizeof(*asks->grants));
 	return asks;
 }
@@ -86,7 +89,7 @@ static struct question *open_question(struct asks *asks, const struct place *pla
 	*question = (struct question){.next = asks->first, .place = *place, .id = ++asks->last_id, .until_ms = util_now_ms() + EGRESS_ASK_MS};
 	asks->first = question;
 	asks->n++;
-	asks->send(asks->arg, question->id, place->host, place->port, method);
+	asks->ops->send(asks->arg, question->id, place->host, place->port, method);
 	return question;
 }
 
@@ -96,6 +99,8 @@ static void leave(struct asks *asks, struct question *question)
 
 	if (--question->n_waiters > 0)
 		return;
+	if (!question->answered)
+		asks->ops->leave(asks->arg, question->id);
 	while (*at != question)
 		at = &(*at)->next;
 	*at = question->next;
@@ -103,12 +108,32 @@ static void leave(struct asks *asks, struct question *question)
 	free(question);
 }
 
-int asks_ask(struct asks *asks, const char *host, uint16_t port, const char *method, bool *allows, struct err *e)
+/* A program that half-closes has not given up where its answer comes at once. */
+static int wait_for_answer(struct question *question, struct wire *client, struct err *e)
 {
-	struct place place = place_of(host, port);
+	int64_t at_once_ms = MIN(util_now_ms() + AT_ONCE_MS, question->until_ms);
+	int rc = 0;
+
+	while (rc == 0 && !question->answered)
+		rc = co_wait_event(&question->changed, at_once_ms, e);
+	if (rc == 0 || e->code != ERR_TIMEOUT)
+		return rc;
+	wire_watch_end(client, &question->changed);
+	for (rc = 0; rc == 0 && !question->answered;) {
+		rc = co_wait_event(&question->changed, question->until_ms, e);
+		if (rc == 0 && !question->answered && wire_has_ended(client))
+			rc = err_set(e, ERR_GONE, NULL, "the program has given up");
+	}
+	wire_watch_end(client, NULL);
+	return rc;
+}
+
+int asks_ask(struct asks *asks, const struct asks_want *want, bool *allows, struct err *e)
+{
+	struct place place = place_of(want->host, want->port);
 	const struct grant *grant = find_grant(asks, &place);
 	struct question *question = find(asks, &place);
-	int rc = 0;
+	int rc;
 
 	if (grant) {
 		*allows = grant->allows;
@@ -117,10 +142,9 @@ int asks_ask(struct asks *asks, const char *host, uint16_t port, const char *met
 	if (!question && asks->n == LIMIT_EGRESS_ASKS)
 		return err_set(e, ERR_LIMIT, NULL, "a person is asked about too many hosts already");
 	if (!question)
-		question = open_question(asks, &place, method);
+		question = open_question(asks, &place, want->method);
 	question->n_waiters++;
-	while (rc == 0 && !question->answered)
-		rc = co_wait_event(&question->changed, question->until_ms, e);
+	rc = wait_for_answer(question, want->client, e);
 	if (rc == 0)
 		*allows = question->allows;
 	leave(asks, question);

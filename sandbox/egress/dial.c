@@ -100,6 +100,18 @@ static int choose(struct dialing *dialing, struct resolved *found, uint16_t port
 	return dialing->good.n > 0 ? 0 : err_set(e, ERR_FORBIDDEN, NULL, "its address is %s", out->refusal);
 }
 
+int dial_check(const struct egress_host *host, const struct address_list *permitted, struct err *e)
+{
+	struct resolved literal;
+	const char *refusal;
+
+	if (host->kind == EGRESS_HOST_NAME)
+		return 0;
+	of_literal(host, &literal);
+	refusal = address_refusal((struct sockaddr *)&literal.list[0].at, literal.list[0].len, permitted);
+	return refusal ? err_set(e, ERR_FORBIDDEN, NULL, "its address is %s", refusal) : 0;
+}
+
 /* --- connecting --- */
 
 static void on_ready(void *arg, uint32_t events)

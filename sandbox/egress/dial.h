@@ -22,4 +22,7 @@ struct dialed {
 int dial_host(struct loop *loop, const struct egress_host *host, uint16_t port, const struct address_list *permitted, int64_t deadline_ms, struct dialed *out,
               struct err *e);
 
+/* ERR_FORBIDDEN: the host is an address that may not be reached. Nothing is looked up. */
+int dial_check(const struct egress_host *host, const struct address_list *permitted, struct err *e);
+
 #endif

@@ -416,11 +416,12 @@ static const char *title_of(int status)
 	}
 }
 
-int exchange_reply(struct wire *client, int status, const char *text, bool keeps, bool answers_head, struct err *e)
+int exchange_reply(struct wire *client, const struct exchange_answer *answer, struct err *e)
 {
-	auto_free char *reply = util_printf("HTTP/1.1 %d %s\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: %zu\r\nCache-Control: no-store\r\n"
+	auto_free char *reply = util_printf("HTTP/1.1 %d %s%s%s\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: %zu\r\nCache-Control: no-store\r\n"
 	                                    "X-Content-Type-Options: nosniff\r\nConnection: %s\r\n\r\n%s",
-	                                    status, title_of(status), strlen(text), keeps ? "keep-alive" : "close", answers_head ? "" : text);
+	                                    answer->status, title_of(answer->status), answer->why ? ": " : "", answer->why ? answer->why : "", strlen(answer->text),
+	                                    answer->keeps ? "keep-alive" : "close", answer->is_head ? "" : answer->text);
 
 	return wire_write(client, reply, strlen(reply), util_now_ms() + LIMIT_EGRESS_HEAD_MS, e);
 }

@@ -23,7 +23,15 @@ struct exchange {
 /* Runs it in a coroutine. */
 void exchange_run(struct exchange *exchange);
 
-/* An answer of the proxy's own, as text. `keeps`: the connection goes on behind it. */
-int exchange_reply(struct wire *client, int status, const char *text, bool keeps, bool answers_head, struct err *e);
+/* An answer of the proxy's own, as text. */
+struct exchange_answer {
+	int status;
+	const char *text;
+	const char *why; /* behind the reason phrase, a constant; or NULL */
+	bool keeps;      /* the connection goes on behind it */
+	bool is_head;    /* to HEAD */
+};
+
+int exchange_reply(struct wire *client, const struct exchange_answer *answer, struct err *e);
 
 #endif

@@ -59,8 +59,9 @@ static void linger(struct guest *guest)
 static void reply(struct guest *guest, int status, bool keeps, bool answers_head, const char *text)
 {
 	auto_free char *said = util_printf("Glovebox: %s.\n", text);
+	const struct exchange_answer answer = {.status = status, .text = said, .keeps = keeps, .is_head = answers_head};
 
-	(void)exchange_reply(guest->wire, status, said, keeps, answers_head, NULL);
+	(void)exchange_reply(guest->wire, &answer, NULL);
 	if (!keeps)
 		linger(guest);
 }
@@ -212,7 +213,7 @@ static ssize_t read_socks(struct guest *guest, struct egress_host *host, uint16_
 static void connect_socks(struct guest *guest, const struct egress_host *host, uint16_t port)
 {
 	bool intercepted = is_intercepted(guest, host, port);
-	const struct passage_ask ask = {.want = {.host = host, .port = port, .is_read = intercepted}, .method = "CONNECT"};
+	const struct passage_ask ask = {.want = {.host = host, .port = port, .is_read = intercepted}, .method = "CONNECT", .client = guest->wire};
 	struct passage passage;
 
 	if (passage_open(guest->proxy, &ask, &passage) == 0) {
@@ -252,20 +253,29 @@ static void serve_socks(struct guest *guest)
 
 /* --- HTTP --- */
 
+/* Programs show no body of an answer to CONNECT, but some its reason phrase. */
+static void refuse_tunnel(struct guest *guest, const struct passage *passage)
+{
+	char text[TEXT_SIZE];
+	auto_free char *said = (explain(passage, text), util_printf("Glovebox: %s.\n", text));
+	const struct exchange_answer answer = {.status = FAULTS[passage->fault].status, .text = said, .why = passage->reason};
+
+	(void)exchange_reply(guest->wire, &answer, NULL);
+	linger(guest);
+}
+
 static void connect_http(struct guest *guest, const struct request *request)
 {
 	static const char established[] = "HTTP/1.1 200 Connection established\r\n\r\n";
 	bool intercepted = is_intercepted(guest, &request->host, request->port);
-	const struct passage_ask ask = {.want = {.host = &request->host, .port = request->port, .is_read = intercepted}, .method = "CONNECT"};
+	const struct passage_ask ask = {.want = {.host = &request->host, .port = request->port, .is_read = intercepted}, .method = "CONNECT", .client = guest->wire};
 	struct passage passage;
-	char text[TEXT_SIZE];
 
 	if (passage_open(guest->proxy, &ask, &passage) == 0) {
 		if (wire_write(guest->wire, established, strlen(established), util_now_ms() + LIMIT_EGRESS_HEAD_MS, NULL) == 0)
 			run_tunnel(guest, &passage, intercepted);
 	} else if (passage.fault != PASSAGE_ENDED) {
-		explain(&passage, text);
-		reply(guest, FAULTS[passage.fault].status, false, false, text);
+		refuse_tunnel(guest, &passage);
 	}
 	passage_close(&passage);
 }
@@ -327,7 +337,7 @@ static bool serve_one(struct guest *guest, const struct turn *turn)
 	const struct request *request = turn->request;
 	auto_free char *secrets = secrets_for(guest, request, !turn->intercepted);
 	const struct passage_ask ask = {.want = {.host = &request->host, .port = request->port, .method = request->method, .path = request->path, .says_other = request->says_other},
-	                                .method = request->method, .secret = secrets};
+	                                .method = request->method, .secret = secrets, .client = guest->wire};
 	const char *fault = request->wants_websocket ? "a WebSocket is opened through CONNECT" : secrets ? inject_method_fault(request->method) : NULL;
 	struct passage own, *passage = turn->intercepted ? turn->intercepted : &own;
 	char text[TEXT_SIZE];

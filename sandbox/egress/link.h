@@ -26,6 +26,8 @@ enum egress_link_kind {
 	EGRESS_USAGE,
 	/* egress → stage: {"ready":true,"ca":BOOL}: the policy that was sent last is in force; "ca": the files of its certificate are there */
 	EGRESS_READY,
+	/* egress → stage: {"id":N}: nobody waits for the verdict on this ASK any more */
+	EGRESS_LEFT,
 };
 
 enum egress_link_flag {

@@ -68,14 +68,18 @@ static const char *judge(struct passage *passage, const struct passage_ask *ask)
 /* What the list lets through is asked about, where the policy says so. */
 static int ask_for(struct passage *passage, const struct passage_ask *ask)
 {
+	const struct asks_want want = {.host = passage->host.text, .port = passage->port, .method = ask->method, .client = ask->client};
 	struct err e = {0};
 	bool allows = false;
 
 	if (!passage->proxy->policy.asks)
 		return 0;
-	if (asks_ask(passage->proxy->asks, passage->host.text, passage->port, ask->method, &allows, &e) == 0)
+	/* Nobody is asked about what a yes would not open. Of a name that is known only once it is looked up, which nothing is before the yes. */
+	if (dial_check(&passage->host, &passage->proxy->permitted, &e) < 0)
+		return deny(passage, PASSAGE_REFUSED, e.msg);
+	if (asks_ask(passage->proxy->asks, &want, &allows, &e) == 0)
 		return allows ? 0 : deny(passage, PASSAGE_REFUSED, "it was asked about and refused");
-	if (e.code == ERR_CANCELLED)
+	if (e.code == ERR_CANCELLED || e.code == ERR_GONE)
 		return fail(passage, PASSAGE_ENDED, e.msg);
 	return deny(passage, PASSAGE_REFUSED, e.code == ERR_TIMEOUT ? "it was asked about, and nobody answered" : e.msg);
 }

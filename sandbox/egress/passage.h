@@ -43,6 +43,7 @@ struct passage_ask {
 	struct egress_want want;
 	const char *method; /* "CONNECT", "GET" */
 	const char *secret; /* that will be added: its name; or NULL */
+	struct wire *client; /* who wants it, of passage_open */
 };
 
 /* Opens it: 0, or -1 with fault and reason. `out` is to be closed after either. */

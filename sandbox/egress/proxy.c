@@ -150,6 +150,15 @@ static void send_question(void *arg, uint64_t id, const char *host, uint16_t por
 	talk_ask(proxy->talk, id, host, port, method);
 }
 
+static void send_left(void *arg, uint64_t id)
+{
+	struct proxy *proxy = arg;
+
+	talk_left(proxy->talk, id);
+}
+
+static const struct asks_ops ASKS_OPS = {.send = send_question, .leave = send_left};
+
 /* --- the program --- */
 
 static void on_warden(void *arg, uint32_t events)
@@ -192,7 +201,7 @@ static int start(struct proxy *proxy, struct labels *labels, struct err *e)
 	proxy->permitted = labels->permitted;
 	labels->permitted = (struct address_list){.n = 0};
 	proxy->listen = steal_fd(&labels->listen);
-	proxy->asks = asks_create(send_question, proxy);
+	proxy->asks = asks_create(&ASKS_OPS, proxy);
 	proxy->talk = talk_create(proxy->loop, steal_fd(&labels->stage), &TALK_OPS, proxy);
 	(void)loop_add(proxy->loop, CHILD_WARDEN, EPOLLIN, on_warden, proxy);
 	proxy_make_room(proxy);

@@ -155,6 +155,11 @@ void talk_ask(struct talk *talk, uint64_t id, const char *host, uint16_t port, c
 	say(talk, EGRESS_ASK, json_pack("{s:I,s:s,s:i,s:s}", "id", (json_int_t)id, "host", host, "port", (int)port, "method", method));
 }
 
+void talk_left(struct talk *talk, uint64_t id)
+{
+	say(talk, EGRESS_LEFT, json_pack("{s:I}", "id", (json_int_t)id));
+}
+
 void talk_ready(struct talk *talk, bool ca)
 {
 	say(talk, EGRESS_READY, json_pack("{s:b,s:b}", "ready", 1, "ca", ca));

@@ -36,6 +36,7 @@ struct talk_decision {
 void talk_decision(struct talk *talk, const struct talk_decision *decision);
 void talk_closed(struct talk *talk, const struct egress_host *host, uint16_t port, uint64_t up, uint64_t down, int64_t ms);
 void talk_ask(struct talk *talk, uint64_t id, const char *host, uint16_t port, const char *method);
+void talk_left(struct talk *talk, uint64_t id);
 void talk_ready(struct talk *talk, bool ca);
 
 struct talk_usage {

@@ -19,7 +19,8 @@ struct wire {
 	struct loop *loop;
 	struct loop_source *source; /* while somebody waits */
 	uint32_t watched;
-	struct co_event readable, writable;
+	struct co_event readable, writable, *on_end;
+	bool ended;                 /* seen while on_end was to be told */
 	int fd;
 	char *back;                 /* what was given back */
 	size_t back_at, back_len;
@@ -83,7 +84,7 @@ static ssize_t receive(struct wire *wire, void *bytes, size_t max)
 static void on_ready(void *arg, uint32_t events)
 {
 	struct wire *wire = arg;
-	uint32_t ready = events & (EPOLLHUP | EPOLLERR) ? EPOLLIN | EPOLLOUT : events & (EPOLLIN | EPOLLOUT);
+	uint32_t ready = events & (EPOLLHUP | EPOLLERR) ? EPOLLIN | EPOLLOUT | EPOLLRDHUP : events & (EPOLLIN | EPOLLOUT | EPOLLRDHUP);
 
 	/* Removed, since an end is told again and again as long as it is watched at all. */
 	loop_remove(wire->source);
@@ -93,6 +94,23 @@ static void on_ready(void *arg, uint32_t events)
 		co_signal(&wire->readable);
 	if (ready & EPOLLOUT)
 		co_signal(&wire->writable);
+	if (ready & EPOLLRDHUP && wire->on_end) {
+		wire->ended = true;
+		co_signal(wire->on_end);
+	}
+}
+
+void wire_watch_end(struct wire *wire, struct co_event *event)
+{
+	wire->on_end = event;
+	wire->watched = event ? wire->watched | EPOLLRDHUP : wire->watched & ~(uint32_t)EPOLLRDHUP;
+	loop_remove(wire->source);
+	wire->source = wire->watched ? loop_add(wire->loop, wire->fd, wire->watched, on_ready, wire) : NULL;
+}
+
+bool wire_has_ended(const struct wire *wire)
+{
+	return wire->ended;
 }
 
 /* EPOLLIN or EPOLLOUT. */

@@ -9,6 +9,7 @@
 #include <openssl/types.h>
 #include <sys/types.h>
 
+#include "session/base/co.h"
 #include "session/base/loop.h"
 
 struct wire;
@@ -33,6 +34,12 @@ void wire_shut(struct wire *wire);
 
 /* Begins TLS over it with a session that is set up; takes that, also when it fails. From then on its bytes are what is within. */
 int wire_begin_tls(struct wire *wire, SSL *ssl, bool accepts, int64_t deadline_ms, struct err *e);
+
+/* Signals the event once the peer has ended its direction, or all of it, while nobody reads or writes; NULL: no more. */
+void wire_watch_end(struct wire *wire, struct co_event *event);
+
+/* It has, as far as that was watched. */
+bool wire_has_ended(const struct wire *wire);
 
 /* NULL before. Borrowed. */
 SSL *wire_tls(const struct wire *wire);

@@ -51,6 +51,10 @@ static const struct field ask_fields[] = {
 	{"port", FIELD_INT, true, 1, 65535, NULL, NULL, NULL, NULL, "there"},
 	{"method", FIELD_STRING, false, 0, 32, NULL, NULL, NULL, NULL, "of the request, or CONNECT"},
 };
+static const struct field left_fields[] = {
+	{"id", FIELD_INT, true, 0, FAR, NULL, NULL, NULL, NULL, "of the question that nobody waits for"},
+};
+static const struct form left_form = {left_fields, ARRAY_LEN(left_fields), NULL};
 static const struct form ask_form = {ask_fields, ARRAY_LEN(ask_fields), NULL};
 
 /* --- what it says --- */
@@ -96,7 +100,7 @@ static bool is_of_a_hold(struct stage *stage, const char *event, const json_t *s
 	return egress->held && (json_object_get(egress->held, place) || json_object_size(egress->held) == HELD_MAX);
 }
 
-static void note(struct stage *stage, const char *event, const json_t *said)
+void egress_note(struct stage *stage, const char *event, const json_t *said)
 {
 	struct egress *egress = &stage->egress;
 	json_t *fields = json_copy((json_t *)(uintptr_t)said);
@@ -146,7 +150,10 @@ static void note_cap(struct stage *stage, const char *reason)
 
 static void take_decision(struct stage *stage, const json_t *said)
 {
-	note(stage, "egress", said);
+	/* Most questions are answered by rules: those that a person gets are noted with their card. */
+	if (form_is(json_object_get(said, "verdict"), "ask"))
+		return;
+	egress_note(stage, "egress", said);
 	note_cap(stage, form_string(said, "reason", ""));
 	if (strncmp(form_string(said, "reason", ""), EGRESS_RETURNED, strlen(EGRESS_RETURNED)) == 0)
 		alarms_add(stage, ALARM_RETURNED, 1);
@@ -154,7 +161,7 @@ static void take_decision(struct stage *stage, const json_t *said)
 
 static void take_closed(struct stage *stage, const json_t *said)
 {
-	note(stage, "egress_closed", said);
+	egress_note(stage, "egress_closed", said);
 }
 
 /* A cap on the rate refuses nothing: what goes as fast as that has met it. */
@@ -208,7 +215,7 @@ static int on_frame(void *arg, uint16_t kind, uint16_t flags, const void *data, 
 	} kinds[] = {
 		[EGRESS_ASK] = {&ask_form, egress_ask},           [EGRESS_DECISION] = {&decision_form, take_decision},
 		[EGRESS_CLOSED] = {&closed_form, take_closed},    [EGRESS_USAGE] = {&usage_form, take_usage},
-		[EGRESS_READY] = {&ready_form, take_ready},
+		[EGRESS_READY] = {&ready_form, take_ready},       [EGRESS_LEFT] = {&left_form, egress_left},
 	};
 	json_auto_t *said = NULL;
 	struct err e;

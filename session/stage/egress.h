@@ -66,8 +66,13 @@ void egress_finish(struct stage *stage);
 /* To the process, if there is one. The value is taken. */
 void egress_tell(struct stage *stage, uint16_t kind, json_t *value);
 
-/* egress_ask.c: it asks about a connection (the object has its form); all questions end, since what asked has ended. */
+/* A line of the journal; what repeats is folded. */
+void egress_note(struct stage *stage, const char *event, const json_t *said);
+
+/* egress_ask.c: it asks about a connection, or does no more (the objects have their forms); all questions end, since what asked has
+ * ended. */
 void egress_ask(struct stage *stage, const json_t *asked);
+void egress_left(struct stage *stage, const json_t *said);
 void egress_forget_asks(struct stage *stage);
 
 /* Do any rules have a word for connections? Then the process asks. */

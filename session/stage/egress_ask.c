@@ -55,6 +55,15 @@ static void answer(struct parked *parked)
 		approval_end(parked->approval, APPROVAL_DONE, NULL);
 }
 
+static struct parked *find_parked(struct stage *stage, const struct approval *approval)
+{
+	struct parked *parked = stage->egress.parked;
+
+	while (parked && (parked->approval != approval || parked->gone))
+		parked = parked->next;
+	return parked;
+}
+
 static void wait_for_answer(void *arg)
 {
 	struct parked *parked = arg, **place = &parked->stage->egress.parked;
@@ -65,10 +74,10 @@ static void wait_for_answer(void *arg)
 		rc = co_wait_event(&parked->stage->approvals.changed, parked->until_ms, NULL) < 0 && util_now_ms() >= parked->until_ms ? -1 : 0;
 	if (!parked->gone && approval->state != APPROVAL_WAITING)
 		answer(parked);
-	approval->has_caller = false;
 	while (*place != parked)
 		place = &(*place)->next;
 	*place = parked->next;
+	approval->has_caller = find_parked(parked->stage, approval) != NULL;
 	free(parked);
 }
 
@@ -83,15 +92,6 @@ static struct parked *park(struct stage *stage, struct approval *approval)
 	return parked;
 }
 
-static struct parked *find_parked(struct stage *stage, const struct approval *approval)
-{
-	struct parked *parked = stage->egress.parked;
-
-	while (parked && (parked->approval != approval || parked->gone))
-		parked = parked->next;
-	return parked;
-}
-
 /* A card of this host and port that is not over. */
 static struct approval *find_card(const struct stage *stage, const char *rule, const char *key)
 {
@@ -102,20 +102,32 @@ static struct approval *find_card(const struct stage *stage, const char *rule, c
 	return NULL;
 }
 
+static int make_card(struct stage *stage, const struct policy_answer *judged, const json_t *asked, const char *key, struct approval **out)
+{
+	json_auto_t *line = json_copy((json_t *)(uintptr_t)asked);
+	struct err e;
+
+	json_object_del(line, "id");
+	json_object_set_new(line, "verdict", json_string("ask"));
+	egress_note(stage, "egress", line);
+	if (approval_make_connect(stage, judged, asked, key, out, &e) == 0)
+		return 0;
+	log_err(LOG_WARN, &e, "a connection that should be asked about");
+	return -1;
+}
+
 static void ask_person(struct stage *stage, const struct policy_answer *judged, const json_t *asked, const char *key)
 {
 	struct approval *approval = find_card(stage, policy_rule_name(judged->rule), key);
 	json_int_t id = json_integer_value(json_object_get(asked, "id"));
 	struct parked *parked;
-	struct err e;
 
 	if (approval && approval->state == APPROVAL_ALLOWED && !approval->has_caller) {
 		approval_end(approval, APPROVAL_DONE, NULL);
 		tell(stage, id, true, false);
 		return;
 	}
-	if (!approval && approval_make_connect(stage, judged, asked, key, &approval, &e) < 0) {
-		log_err(LOG_WARN, &e, "a connection that should be asked about");
+	if (!approval && make_card(stage, judged, asked, key, &approval) < 0) {
 		tell(stage, id, false, false);
 		return;
 	}
@@ -156,6 +168,25 @@ void egress_ask(struct stage *stage, const json_t *asked)
 		tell(stage, id, true, true);
 	else
 		ask_person(stage, &judged, asked, key);
+}
+
+/* The card stays: a yes to it lets the next one through. */
+void egress_left(struct stage *stage, const json_t *said)
+{
+	json_int_t id = json_integer_value(json_object_get(said, "id"));
+
+	for (struct parked *parked = stage->egress.parked; parked; parked = parked->next) {
+		size_t kept = 0;
+
+		if (parked->gone)
+			continue;
+		for (size_t i = 0; i < parked->n; i++)
+			if (parked->ids[i] != id)
+				parked->ids[kept++] = parked->ids[i];
+		parked->n = kept;
+		parked->gone = kept == 0;
+	}
+	co_signal(&stage->approvals.changed);
 }
 
 void egress_forget_asks(struct stage *stage)

@@ -23,8 +23,8 @@ SESSION = "sproxyproxyproxy"
 FRAME = struct.Struct("=IHH")
 LABEL = struct.Struct("=II32s17s3x")
 LISTEN, STAGE, SECRET, KEEP, SETTINGS, START = range(1, 7)
-POLICY, VERDICT, ASK, DECISION, CLOSED, USAGE, READY = range(1, 8)
-KINDS = {ASK: "ask", DECISION: "decision", CLOSED: "closed", USAGE: "usage", READY: "ready"}
+POLICY, VERDICT, ASK, DECISION, CLOSED, USAGE, READY, LEFT = range(1, 9)
+KINDS = {ASK: "ask", DECISION: "decision", CLOSED: "closed", USAGE: "usage", READY: "ready", LEFT: "left"}
 EVERYTHING = 2  # the ceiling
 
 

@@ -711,6 +711,40 @@ def test_questions(proxy):
         connection.close()
 
 
+def test_a_question_that_is_given_up(proxy):
+    """A program that has gone does not use up the answer: the stage hears that nobody waits. One that half-closes and is answered at once is served."""
+    proxy.policy(allow=["ok.test"], ask=True)
+    since = len(proxy.of("ask"))
+    with proxy.connect(get("http://ok.test/", "Connection: close")) as patient:
+        gone = proxy.connect(get("http://ok.test/", "Connection: close"))
+        until(lambda: proxy.of("ask")[since:])
+        gone.close()
+        id = proxy.of("ask")[since]["id"]
+        time.sleep(2.5)  # as long as rules may take
+        assert {"id": id} not in proxy.of("left"), "one waits on"
+    until(lambda: {"id": id} in proxy.of("left"))
+    with proxy.connect(get("http://ok.test/", "Connection: close")) as half:
+        half.shutdown(socket.SHUT_WR)
+        until(lambda: proxy.of("ask")[since + 1:])
+        proxy.send(VERDICT, {"id": proxy.of("ask")[-1]["id"], "allow": True})
+        assert status_of(everything(half)) == 200
+
+
+def test_an_address_that_no_yes_opens(proxy):
+    proxy.policy(mode="open", ask=True)
+    since = len(proxy.of("ask"))
+    for place in ("10.0.0.1:80", "169.254.169.254:80", "[::1]:80"):
+        assert proxy.tunnel(place)[0] == 403, place
+    assert len(proxy.of("ask")) == since
+
+
+def test_a_refused_tunnel_says_why_in_its_first_line(proxy):
+    """Programs show no more of it: "Tunnel connection failed: 403 Forbidden: no entry …"."""
+    proxy.policy(allow=["ok.test"])
+    said = proxy.ask(b"CONNECT evil.test:443 HTTP/1.1\r\nHost: evil.test:443\r\n\r\n")
+    assert said.startswith(b"HTTP/1.1 403 Forbidden: no entry of the allow list names this host\r\n"), said
+
+
 def test_a_new_policy(proxy):
     tunnel = proxy.tunnel("ok.test:7")
     proxy.policy(allow=["evil.test"])

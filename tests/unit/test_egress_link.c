@@ -99,13 +99,13 @@ static void test_bad_words(void **state)
 		unsigned kind, flags;
 		const char *text;
 	} rows[] = {
-		{0, 0, "{}"}, {EGRESS_POLICY, 0, "{}"}, {EGRESS_VERDICT, 0, "{\"id\":1,\"allow\":true,\"session\":true}"}, {EGRESS_READY + 1, 0, "{}"}, {65535, 0, "{}"},
+		{0, 0, "{}"}, {EGRESS_POLICY, 0, "{}"}, {EGRESS_VERDICT, 0, "{\"id\":1,\"allow\":true,\"session\":true}"}, {EGRESS_LEFT + 1, 0, "{}"}, {65535, 0, "{}"},
 		{EGRESS_DECISION, EGRESS_MORE, GOOD}, {EGRESS_DECISION, 0, ""}, {EGRESS_DECISION, 0, "[]"}, {EGRESS_DECISION, 0, GOOD GOOD}, {EGRESS_DECISION, 0, "{}"},
 		{EGRESS_DECISION, 0, "{\"verdict\":\"perhaps\"}"}, {EGRESS_DECISION, 0, "{\"verdict\":\"allow\",\"port\":65536}"},
 		{EGRESS_DECISION, 0, "{\"verdict\":\"allow\",\"event\":\"end\"}"}, {EGRESS_DECISION, 0, "{\"verdict\":\"allow\",\"host\":\"a\\u0000b\"}"},
 		{EGRESS_CLOSED, 0, "{\"host\":\"a\",\"port\":1,\"up\":-1,\"down\":0,\"ms\":0}"}, {EGRESS_CLOSED, 0, "{\"host\":\"a\",\"port\":1,\"up\":1e300,\"down\":0,\"ms\":0}"},
 		{EGRESS_USAGE, 0, "{\"connections\":1}"}, {EGRESS_ASK, 0, "{\"id\":1,\"host\":\"\",\"port\":1}"}, {EGRESS_ASK, 0, "{\"id\":1,\"host\":\"a\",\"port\":0}"},
-		{EGRESS_READY, 0, "{\"ready\":1}"},
+		{EGRESS_READY, 0, "{\"ready\":1}"}, {EGRESS_LEFT, 0, "{}"},
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
