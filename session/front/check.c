@@ -3,6 +3,7 @@
 #include "session/front/check.h"
 
 #include <string.h>
+#include <strings.h>
 
 #include "session/base/json.h"
 #include "session/base/limits.h"
@@ -156,8 +157,15 @@ static int check_key(struct request *request, struct err *e)
 	return err_set(e, ERR_UNSUPPORTED, NULL, "this path does not offer Idempotency-Key; send the request without it");
 }
 
+/* A part would replace the whole, and a condition that is not heeded would be broken. */
 static int check_upload(const struct head *head, struct err *e)
 {
+	const char *unheeded = head->content_range ? "Content-Range" : head->if_match ? "If-Match" : head->if_none_match ? "If-None-Match" : NULL;
+
+	if (unheeded)
+		return err_set(e, ERR_BAD_REQUEST, NULL, "%s is not heeded here: a file is sent, and replaced, as a whole", unheeded);
+	if (head->content_encoding && strcasecmp(head->content_encoding, "identity") != 0)
+		return err_set(e, ERR_MEDIA_TYPE, NULL, "a file is taken as it is: send it without Content-Encoding");
 	if (!head->content_type || head_is_bytes(head) || head_is_tar(head))
 		return 0;
 	return err_set(e, ERR_MEDIA_TYPE, NULL, "the Content-Type must be application/octet-stream for a file, or application/x-tar for what is to be unpacked");

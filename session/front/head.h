@@ -19,6 +19,7 @@
 /* Values are borrowed from what head_add was given; NULL when the field is not there. */
 struct head {
 	const char *host, *origin, *authorization, *content_type, *idempotency_key, *last_event_id, *if_none_match, *range, *if_range;
+	const char *if_match, *content_encoding, *content_range;
 	const char *content_length, *transfer_encoding, *expect;
 	const char *upgrade, *websocket_key, *websocket_version, *websocket_protocol;
 	struct accept accept;

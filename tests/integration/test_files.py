@@ -313,6 +313,9 @@ def test_who_may(session):
     assert session.api.request("GET", url(session, "~")).status == 200
     reply = session.agent.request("PUT", url(session, "~/x"), b"{}", {"Content-Type": "application/json"})
     assert code(reply) == (415, "unsupported_media_type")
+    for name, value, wanted in (("Content-Range", "bytes 0-2/10", "bad_request"), ("If-Match", '"x"', "bad_request"), ("If-None-Match", "*", "bad_request"),
+                                ("Content-Encoding", "gzip", "unsupported_media_type")):
+        assert code(put(session, "~/whole", b"abc", {name: value}))[1] == wanted and get(session, "~/whole").status == 404, name
     assert code(get(session, "~/x", format="zip")) == (400, "bad_field")
     assert code(get(session, "~/x", colour="red")) == (400, "unknown_field")
 
