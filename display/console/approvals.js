@@ -58,11 +58,12 @@ export class ApprovalsPanel {
   add(card) {
     const entry = {node: null, url: ""};
     const answer = (body) => post(`/v1/approvals/${card.id}`, body).then(() => this.refresh());
-    const reason = el("input", {type: "text", maxlength: 300, placeholder: "Why not? The agent reads it", "aria-label": "Reason that the agent reads"});
+    // A program that connects hears a no, and nothing else.
+    const reason = card.action?.action !== "connect" && el("input", {type: "text", maxlength: 300, placeholder: "Why not? The agent reads it", "aria-label": "Reason that the agent reads"});
     const options = {trouble: this.tell, disabled: true};
     const once = button("Once", () => answer({answer: "once"}), {...options, kind: "main"});
     const always = card.session_words && button("For this session", () => answer({answer: "session"}), {...options, title: words.quote(card.session_words)});
-    const deny = button("Deny", () => answer({answer: "deny", ...(reason.value.trim() ? {reason: reason.value.trim()} : {})}), {...options, kind: "bad"});
+    const deny = button("Deny", () => answer({answer: "deny", ...(reason && reason.value.trim() ? {reason: reason.value.trim()} : {})}), {...options, kind: "bad"});
     const picture = el("img", {alt: "The part of the screen that it is about", hidden: true});
     const action = card.action ?? {};
     entry.node = el("li", {tabindex: 0, class: "ask", "aria-label": `Question: ${words.actionWords(action)}`},
