@@ -36,18 +36,10 @@ static void tell(struct stage *stage, json_int_t id, bool allow, bool for_sessio
 	egress_tell(stage, EGRESS_VERDICT, json_pack("{s:I,s:b,s:b}", "id", id, "allow", allow, "session", for_session));
 }
 
-static bool is_allowed(const struct parked *parked)
-{
-	const struct stage *stage = parked->stage;
-	enum approval_state state = parked->approval->state;
-
-	/* A person who has taken the controls is not asked about what the person does. */
-	return state == APPROVAL_ALLOWED || (state == APPROVAL_WITHDRAWN && stage->lease.holder == LEASE_HUMAN);
-}
-
+/* A person who takes the controls has said yes to nothing that was asked before: what waits then is refused, and the person's own next try goes through. */
 static void answer(struct parked *parked)
 {
-	bool allow = is_allowed(parked), for_session = strcmp(parked->approval->answer, "session") == 0;
+	bool allow = parked->approval->state == APPROVAL_ALLOWED, for_session = strcmp(parked->approval->answer, "session") == 0;
 
 	for (size_t i = 0; i < parked->n; i++)
 		tell(parked->stage, parked->ids[i], allow, allow && for_session);

@@ -415,6 +415,19 @@ def test_a_yes_is_for_the_next_one_when_the_first_has_given_up(outside, site):
     session.end()
 
 
+def test_a_take_is_no_yes(outside, site):
+    """An agent could have its connection wait, and then ask for a person."""
+    session = outside.api.new(image="toolkits", approval={"mode": "boundary"}, egress={"mode": "allowlist", "allow": [f"evil.test:{site.port}"]})
+    session.run("sh", "-c", f"setsid curl -sS -m 50 '{site.url('/away', host='evil.test')}' >/dev/null 2>&1 </dev/null &")
+    card(session)
+    person = Api(outside.url, session.tokens["controller"])
+    person.call("POST", f"{session.path}/lease", {"action": "take"})
+    line, = until(lambda: told(outside, session, verdict="deny", host="evil.test"))
+    assert line["reason"] == "it was asked about and refused"
+    assert not [path for _, path in site.asked if path == "/away"]
+    session.end()
+
+
 def test_an_operators_ceiling(prepared, tmp_path):
     server = start_server(tmp_path, "egress = allowlist\n")
     with pytest.raises(Refused) as refused:
