@@ -65,6 +65,14 @@ static const char *judge(struct passage *passage, const struct passage_ask *ask)
 	return rule;
 }
 
+/* The operator's own networks are for hosts that the list names. */
+static const struct address_list *permitted_for(const struct proxy *proxy, const struct passage_ask *ask)
+{
+	static const struct address_list nothing = {.n = 0};
+
+	return policy_names(&proxy->policy, &ask->want) ? &proxy->permitted : &nothing;
+}
+
 /* What the list lets through is asked about, where the policy says so. */
 static int ask_for(struct passage *passage, const struct passage_ask *ask)
 {
@@ -75,7 +83,7 @@ static int ask_for(struct passage *passage, const struct passage_ask *ask)
 	if (!passage->proxy->policy.asks)
 		return 0;
 	/* Nobody is asked about what a yes would not open. Of a name that is known only once it is looked up, which nothing is before the yes. */
-	if (dial_check(&passage->host, &passage->proxy->permitted, &e) < 0)
+	if (dial_check(&passage->host, permitted_for(passage->proxy, ask), &e) < 0)
 		return deny(passage, PASSAGE_REFUSED, e.msg);
 	if (asks_ask(passage->proxy->asks, &want, &allows, &e) == 0)
 		return allows ? 0 : deny(passage, PASSAGE_REFUSED, "it was asked about and refused");
@@ -133,15 +141,13 @@ static int connect_it(struct passage *passage, const struct passage_ask *ask, co
 	struct proxy *proxy = passage->proxy;
 	uint64_t n_policies = proxy->n_policies;
 	auto_free char *kept = util_strdup(rule);
-	const struct address_list nothing = {.n = 0}, *permitted;
 	const char *holds = kept;
 	struct dialed dialed = {.fd = -1};
 	struct err e = {0};
 
 	if (wait_for_turn(proxy, &e) < 0)
 		return say_what_failed(passage, kept, &dialed, &e);
-	permitted = policy_names(&proxy->policy, &ask->want) ? &proxy->permitted : &nothing;
-	if (dial_host(proxy->loop, &passage->host, passage->port, permitted, util_now_ms() + LIMIT_EGRESS_DIAL_MS, &dialed, &e) < 0)
+	if (dial_host(proxy->loop, &passage->host, passage->port, permitted_for(proxy, ask), util_now_ms() + LIMIT_EGRESS_DIAL_MS, &dialed, &e) < 0)
 		return say_what_failed(passage, kept, &dialed, &e);
 	memcpy(passage->address, dialed.address, sizeof(passage->address));
 	if (n_policies != proxy->n_policies)

@@ -231,6 +231,8 @@ def test_the_operators_own_networks_are_not_open(world, tmp_path):
             assert status_of(made.ask(f"CONNECT {place} HTTP/1.1\r\nHost: {place}\r\n\r\n".encode())) == 403, place
         made.policy(**EVERYWHERE, allow=["other.test"])
         assert made.tunnel("own.test:80")[0] == 403
+        made.policy(**EVERYWHERE, ask=True)
+        assert made.tunnel(f"{PRIVATE}:80")[0] == 403 and not made.of("ask"), "no yes would open it"
         assert world.touched() == touched
         made.policy(**EVERYWHERE, allow=["own.test"])
         made.tunnel("own.test:80").close()
