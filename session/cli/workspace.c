@@ -81,6 +81,20 @@ static void tell_pack(const char *folder, const struct folder_report *report)
 	files_show_left_out(report->left_out);
 }
 
+/* A word that names nothing would leave out, without a word, what somebody believes to have sent. */
+static int check_named(const char *folder, const char *const *named, struct err *e)
+{
+	struct stat st;
+
+	for (size_t i = 0; named[i]; i++) {
+		auto_free char *path = util_printf("%s/%s", folder, named[i]);
+
+		if (lstat(path, &st) < 0)
+			return err_set(e, ERR_BAD_REQUEST, NULL, "--include %.200s: %s in %.200s (it is a path from there on)", named[i], strerror(errno), folder);
+	}
+	return 0;
+}
+
 int workspace_pack(const struct args *args, int *archive, struct err *e)
 {
 	const char *folder = args_get(args, "workspace"), *named[ARGS_MAX + 1] = {NULL};
@@ -94,7 +108,7 @@ int workspace_pack(const struct args *args, int *archive, struct err *e)
 		n++;
 	if (!folder)
 		return n > 0 ? err_set(e, ERR_BAD_REQUEST, NULL, "--include is of a --workspace") : 0;
-	rc = files_temporary(archive, e) < 0 ? -1 : folder_pack(folder, &rules, *archive, &report, e);
+	rc = check_named(folder, named, e) < 0 || files_temporary(archive, e) < 0 ? -1 : folder_pack(folder, &rules, *archive, &report, e);
 	if (rc == 0)
 		tell_pack(folder, &report);
 	json_decref(report.left_out);

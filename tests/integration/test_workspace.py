@@ -68,6 +68,11 @@ def session_of_it(cli, folder):
     assert not list(kept.iterdir())
 
 
+def test_an_include_of_nothing(cli, folder):
+    said = cli.run("new", "-q", "--image", "minimal", "--workspace", folder, "--include", "nothing", status=USAGE).stderr.decode()
+    assert "--include nothing: No such file or directory" in said, said
+
+
 def test_what_is_there(cli, folder, id):
     found = cli.run("exec", id, "--", "sh", "-c", "cd ~/workspace && find . -name .git -prune -o -print | sort && git status --porcelain 2>/dev/null | head; cat .git/config .git/config.worktree .git/modules/lib/config lib/.git/config bare.git/config; ls .git/hooks 2>&1;"
                     " touch .git/x 2>&1; stat -c %a run .git/HEAD", status=DONE).stdout.decode()
