@@ -9,6 +9,7 @@
 
 #define APPS_MS 1000      /* the registry's answer */
 #define COMER_MS 2000     /* in which who has come to the bus tells the registry of itself */
+#define LISTED_MS 2000    /* for which the registry's word is taken: under load an app that has come may tell of itself much later */
 #define TITLE_POINTS 8    /* of a frame that has the window's title */
 #define PLACE_POINTS 4    /* and its place */
 #define SHOWING_POINTS 2
@@ -186,15 +187,16 @@ static bool is_listed(const struct desk *desk)
 	for (const struct app *app = desk->apps; app; app = app->next)
 		if (!app->introduced && !app->gone)
 			return false;
-	return desk->listed && desk->n_listed == desk->n_comers;
+	return desk->listed && desk->n_listed == desk->n_comers && util_now_ms() < desk->listed_ms + LISTED_MS;
 }
 
 /* That the registry is about to be asked; who is not on the bus is looked for again after somebody has come. */
 static void note_listing(struct desk *desk)
 {
-	if (!desk->listed || desk->n_listed != desk->n_comers)
+	if (!is_listed(desk))
 		memset(&desk->absent, 0, sizeof(desk->absent));
-	desk->listed = util_now_ms() >= desk->comer_ms + COMER_MS;
+	desk->listed_ms = util_now_ms();
+	desk->listed = desk->listed_ms >= desk->comer_ms + COMER_MS;
 	desk->n_listed = desk->n_comers;
 }
 

@@ -25,6 +25,7 @@ struct desk {
 	int64_t comer_ms;        /* when the last one did */
 	bool listed;             /* the registry was asked when all of them had had time to tell it of themselves */
 	unsigned int n_listed;   /* how many those were */
+	int64_t listed_ms;       /* when it was asked */
 	struct {                 /* processes that were looked for since, and were not on the bus */
 		int pids[ABSENT];
 		size_t next;

@@ -78,7 +78,7 @@ BAD_SPECS = [
     ({"image": "minimal", "env": {"A=B": "c"}}, 400, "bad_field", "/env"),
     ({"image": "minimal", "env": {"DISPLAY": ":1"}}, 400, "bad_field", "/env/DISPLAY"),
     ({"image": "minimal", "isolation": "vm"}, 422, "tier_unavailable", "/isolation"),
-    ({"image": "minimal", "egress": {"mode": "open"}}, 422, "unsupported", "/egress/mode"),
+    ({"image": "minimal", "egress": {"mode": "closed"}}, 400, "bad_field", "/egress/mode"),
     ({"image": "minimal", "secrets": ["x"]}, 400, "bad_field", "/secrets/0"),
     ({"image": "minimal", "secrets": ["../x"]}, 400, "bad_field", "/secrets/0"),
     ({"image": "minimal", "secrets": ["x", "x"]}, 400, "bad_field", "/secrets/1"),
