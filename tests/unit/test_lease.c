@@ -364,7 +364,7 @@ static void test_the_spec_may_give_them_back(void **state)
 static void test_an_idle_person(void **state)
 {
 	(void)state;
-	stage.lease.idle_ms = 4 * SOON_MS;
+	stage.lease.idle_ms = 20 * SOON_MS;
 	stage.lease.warn_ms = 2 * SOON_MS;
 	assert_int_equal(move(LEASE_TAKE, 3), 0);
 	turn_for(SOON_MS);
