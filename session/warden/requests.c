@@ -179,9 +179,7 @@ int requests_check(const struct warden_request *request, size_t len, const struc
 {
 	if (len != sizeof(*request))
 		return err_set(e, ERR_BAD_REQUEST, NULL, "a record has %zu bytes; %zu are right", len, sizeof(*request));
-	if (request->op == WARDEN_HELLO)
-		return 0;
-	if (request->op == WARDEN_USAGE)
+	if (request->op == WARDEN_HELLO || request->op == WARDEN_USAGE)
 		return is_text(request->session, sizeof(request->session), "") ? 0 : err_set(e, ERR_BAD_REQUEST, NULL, "this is of no session");
 	if (!is_request(request->op))
 		return err_set(e, ERR_BAD_REQUEST, NULL, "no request has the number %u", request->op);

@@ -38,7 +38,7 @@ static void try_request(const uint8_t *data, size_t size, const struct ceilings 
 	memcpy(&request, data, size < sizeof(request) ? size : sizeof(request));
 	if (requests_check(&request, size, ceilings, &e) < 0) {
 		if (e.code == ERR_NONE || !util_utf8_valid(e.msg, strlen(e.msg)))
-			DIE("refused without a text");
+			DIE("refused without a text: %d \"%s\"", (int)e.code, e.msg);
 		return;
 	}
 	if (size != sizeof(request))

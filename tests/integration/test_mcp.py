@@ -46,7 +46,7 @@ def test_initialize(client, version, header):
 def test_versions_after_initialize(client, version, status):
     reply = client.post(request("tools/list"), {} if version is None else {"MCP-Protocol-Version": version})
     if status == 200:
-        assert len(reply.result["tools"]) == 8
+        assert len(reply.result["tools"]) == 9
         # Absent is the oldest, which knows of no structure of results.
         assert all(("outputSchema" in row) == (version not in (None, "2025-03-26")) for row in reply.result["tools"])
     else:
