@@ -129,10 +129,10 @@ EDITORS = {
 }
 
 
-def start(make_session, name):
+def start(make_session, name, **spec):
     """The editor of this name, in a session of its own."""
     image, app, kind = EDITORS[name]
-    return kind(make_session(image), app)
+    return kind(make_session(image, **spec), app)
 
 
 # An editor may repeat the space that a line begins with on the next: no line begins with one.
