@@ -38,7 +38,7 @@ static char **environment_of(const struct apps *apps)
 
 static void set_focus(struct access *access, const struct access_told *told)
 {
-	struct access_focus focus = {.known = told->known, .late = access->worked && !told->known && told->late};
+	struct access_focus focus = {.known = told->known, .late = access->worked && !told->known && (told->late || access->parted)};
 
 	if (told->known) {
 		const struct access_item *item = &told->node;
@@ -102,6 +102,7 @@ static void lose(struct access *access)
 		spawner_release(access->process);
 	}
 	access->process = NULL;
+	access->parted = access->worked;
 	access->len = access->n_unsent = 0;
 	for (struct access_question *question = access->questions; question; question = question->next)
 		if (!question->answered && !question->aim)
@@ -385,6 +386,11 @@ const char *access_unavailable(const struct access *access)
 	if (!access->apps)
 		return "accessibility is off in this session, or its image has no session bus";
 	return access->reason[0] || !access->process ? access->reason : NULL;
+}
+
+bool access_parted(const struct access *access)
+{
+	return access->parted;
 }
 
 bool access_worked(const struct access *access)

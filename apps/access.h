@@ -65,6 +65,9 @@ const char *access_unavailable(const struct access *access);
 /* There was some, once; when there is none now, somebody has ended it, and fields that nobody tells of may be any. */
 bool access_worked(const struct access *access);
 
+/* It has been started again since: apps from before are known to nobody, and so are their fields. */
+bool access_parted(const struct access *access);
+
 /* A question that is under way. */
 struct access_question;
 

@@ -106,7 +106,7 @@ int access_focus_now(struct access *access, int64_t deadline_ms, struct access_f
 		access_forget_focus(access);
 	*out = access->focus;
 	if (!out->known && access->worked)
-		out->late |= rc == 0 ? access->moved : why.code == ERR_TIMEOUT || why.code == ERR_UNSUPPORTED || why.code == ERR_BUSY;
+		out->late |= rc == 0 ? access->moved || access->parted : why.code == ERR_TIMEOUT || why.code == ERR_UNSUPPORTED || why.code == ERR_BUSY;
 	if (rc < 0 && why.code == ERR_CANCELLED) {
 		if (e)
 			*e = why;

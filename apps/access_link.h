@@ -45,6 +45,7 @@ struct access {
 	int aimed_pid;
 	bool heard;           /* it has said whether there is accessibility */
 	bool worked;          /* there was, at least once */
+	bool parted;          /* a helper that worked has gone, and its bus: apps that were on it are on no bus now */
 	char reason[LIMIT_NODE_NAME_BYTES + 1]; /* why there is none, or "" */
 	char address[ACCESS_ADDRESS_BYTES + 1]; /* of the accessibility bus, or "" */
 	bool unpublished;     /* it has changed, and apps are not told yet */

@@ -192,7 +192,7 @@ static bool is_password_there(struct stage *stage, const struct batch_step *step
 	if (!find_point(stage, step, &x, &y))
 		return false;
 	rc = access_at(access, x, y, util_now_ms() + TYPED_LATE_MS, &node, &e);
-	*unsure = rc < 0 && (access_unavailable(access) ? access_worked(access) : e.code == ERR_TIMEOUT);
+	*unsure = rc < 0 && (access_unavailable(access) ? access_worked(access) : e.code == ERR_TIMEOUT || access_parted(access));
 	return *unsure || (rc == 0 && node.password);
 }
 

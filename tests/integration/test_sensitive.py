@@ -118,6 +118,10 @@ def test_an_app_that_does_not_answer(show_fields):  # noqa: F811
     assert "ada" in str(session.do("tree"))
 
 
+def pasting(place):
+    return {"action": "type", "text": CANARY}, {"action": "click", "button": "middle", "x": place["x"] + 20, "y": place["y"] + 10}
+
+
 def test_who_ends_what_tells_of_fields(show_fields):  # noqa: F811
     """Without accessibility, which the session had, any field may be one for passwords."""
     session, (_, hidden) = show_fields("minimal", "editor", "3", "sensitive")
@@ -125,7 +129,20 @@ def test_who_ends_what_tells_of_fields(show_fields):  # noqa: F811
     session.do("clipboard_set", text=CANARY, selection="primary")
     session.exec("sh", "-c", "pkill -KILL dbus-daemon; pkill -KILL glovebox-acces")
     until(lambda: not focus(session)["known"])
-    for action in ({"action": "type", "text": CANARY}, {"action": "click", "button": "middle", "x": hidden["x"] + 20, "y": hidden["y"] + 10}):
+    for action in pasting(hidden):
+        assert refused(session, action).code == "sensitive_field", action
+
+
+def test_a_helper_that_comes_back_knows_nothing_of_older_apps(show_fields):  # noqa: F811
+    """They are not on its bus, and their fields may be any."""
+    session, (_, hidden) = show_fields("minimal", "editor", "3", "sensitive")
+    until(lambda: focus(session).get("password"))
+    session.do("clipboard_set", text=CANARY, selection="primary")
+    helper = session.run("pgrep", "glovebox-acces")
+    session.exec("pkill", "-KILL", "glovebox-acces")
+    until(lambda: session.exec("pgrep", "glovebox-acces")["stdout"] not in ("", helper))
+    until(lambda: session.try_act({"action": "tree"})["results"][0]["error"]["code"] != "unsupported")
+    for action in pasting(hidden):
         assert refused(session, action).code == "sensitive_field", action
 
 
