@@ -89,26 +89,13 @@ static X509 *make(EVP_PKEY *key, const char *common, X509 *issuer, EVP_PKEY *by,
 	return NULL;
 }
 
-/* "critical,permitted;DNS:a,permitted;DNS:b": hosts alone, and no address at all. */
-static char *constraints(const char *const *hosts, size_t n)
+/* `begin`, and each host between two texts. */
+static char *list_hosts(const char *begin, const char *before, const char *const *hosts, size_t n, const char *after)
 {
-	char *text = util_strdup("critical,excluded;IP:0.0.0.0/0.0.0.0,excluded;IP:0:0:0:0:0:0:0:0/0:0:0:0:0:0:0:0");
+	char *text = util_strdup(begin);
 
 	for (size_t i = 0; i < n; i++) {
-		char *longer = util_printf("%s,permitted;DNS:%s", text, hosts[i]);
-
-		free(text);
-		text = longer;
-	}
-	return text;
-}
-
-static char *join(const char *const *hosts, size_t n)
-{
-	char *text = util_strdup("");
-
-	for (size_t i = 0; i < n; i++) {
-		char *longer = util_printf("%s%s ", text, hosts[i]);
+		char *longer = util_printf("%s%s%s%s", text, before, hosts[i], after);
 
 		free(text);
 		text = longer;
@@ -118,7 +105,8 @@ static char *join(const char *const *hosts, size_t n)
 
 struct ca *ca_create(const char *const *hosts, size_t n, struct err *e)
 {
-	auto_free char *names = constraints(hosts, n);
+	/* Hosts alone, and no address at all. */
+	auto_free char *names = list_hosts("critical,excluded;IP:0.0.0.0/0.0.0.0,excluded;IP:0:0:0:0:0:0:0:0/0:0:0:0:0:0:0:0", ",permitted;DNS:", hosts, n, "");
 	const struct extension extensions[] = {
 		{NID_basic_constraints, "critical,CA:TRUE,pathlen:0"},
 		{NID_key_usage, "critical,keyCertSign"},
@@ -128,7 +116,7 @@ struct ca *ca_create(const char *const *hosts, size_t n, struct err *e)
 	};
 	struct ca *ca = util_zalloc(sizeof(*ca));
 
-	ca->hosts = join(hosts, n);
+	ca->hosts = list_hosts("", "", hosts, n, " ");
 	ca->key = EVP_EC_gen("P-256");
 	if (ca->key)
 		ca->certificate = make(ca->key, "Glovebox, this session alone", NULL, ca->key, extensions, ARRAY_LEN(extensions));
