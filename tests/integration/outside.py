@@ -5,42 +5,31 @@ import functools
 import http.server
 import io
 import json
-import socketserver
 import tarfile
-import threading
 import zipfile
 
 from conftest import BUILD, Server
+from listening import Listening, Quiet
 
 NAMES = ("ok.test", "www.ok.test", "evil.test", "other.test")
 CEILINGS = "egress_permit = 127.0.0.1\n"
 
 
-class Site:
+class Site(Listening):
     """Serves a folder by plain HTTP, and keeps what it was asked for."""
 
     def __init__(self, folder):
         asked = self.asked = []
 
-        class Handler(http.server.SimpleHTTPRequestHandler):
+        class Handler(Quiet, http.server.SimpleHTTPRequestHandler):
             def do_GET(self):
                 asked.append((self.headers.get("Host"), self.path))
                 super().do_GET()
 
-            def log_message(self, *args):
-                pass
-
-        self.server = socketserver.ThreadingTCPServer(("127.0.0.1", 0), functools.partial(Handler, directory=folder))
-        self.server.daemon_threads = True
-        self.port = self.server.server_address[1]
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        super().__init__(functools.partial(Handler, directory=folder))
 
     def url(self, path="/", host="ok.test"):
         return f"http://{host}:{self.port}{path}"
-
-    def close(self):
-        self.server.shutdown()
-        self.server.server_close()
 
 
 def start_server(folder, ceilings=CEILINGS, options=()):

@@ -4,9 +4,10 @@ import hashlib
 import hmac
 import http.server
 import json
-import ssl
 import threading
 import time
+
+from listening import Listening, Quiet
 
 KEY = "whsec-0123456789abcdef"
 
@@ -18,7 +19,7 @@ def is_signed(key, header, body, now=None, within_s=300):
     return hmac.compare_digest(wanted, parts["v1"]) and abs((now or time.time()) - int(parts["t"])) < within_s
 
 
-class Receiver:
+class Receiver(Listening):
     """`answer(n, event)` says what the n-th request (from 0) is answered with: a status, or a function that gets the handler."""
 
     def __init__(self, answer=lambda n, event: 204, certificate=None):
@@ -27,21 +28,11 @@ class Receiver:
         self.answer = answer
         receiver = self
 
-        class Handler(http.server.BaseHTTPRequestHandler):
+        class Handler(Quiet, http.server.BaseHTTPRequestHandler):
             def do_POST(self):
                 receiver.take(self)
 
-            def log_message(self, *args):
-                pass
-
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.server.daemon_threads = True
-        if certificate:
-            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-            context.load_cert_chain(*certificate)
-            self.server.socket = context.wrap_socket(self.server.socket, server_side=True, do_handshake_on_connect=False)
-        self.port = self.server.server_address[1]
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        super().__init__(Handler, certificate)
 
     def url(self, scheme="http", host="127.0.0.1", path="/hook/secret-path"):
         return f"{scheme}://{host}:{self.port}{path}"
@@ -71,7 +62,3 @@ class Receiver:
         with self.changed:
             assert self.changed.wait_for(lambda: check(self.events()), within_s), f"only this came: {self.events()}"
             return check(self.events())
-
-    def close(self):
-        self.server.shutdown()
-        self.server.server_close()

@@ -5,17 +5,17 @@ import contextlib
 import gzip
 import http.server
 import json
-import ssl
-import threading
 import time
 
+from listening import Listening, Quiet
 
-class Upstream:
+
+class Upstream(Listening):
     def __init__(self, certificate=None):
         self.got = []  # (method, path, [(name, value)…], body)
         upstream = self
 
-        class Handler(http.server.BaseHTTPRequestHandler):
+        class Handler(Quiet, http.server.BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
 
             def answer(self):
@@ -25,21 +25,7 @@ class Upstream:
 
             do_GET = do_POST = do_TRACE = answer
 
-            def log_message(self, *args):
-                pass
-
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.server.daemon_threads = True
-        if certificate:
-            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-            context.load_cert_chain(*certificate)
-            self.server.socket = context.wrap_socket(self.server.socket, server_side=True, do_handshake_on_connect=False)
-        self.port = self.server.server_address[1]
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-
-    def close(self):
-        self.server.shutdown()
-        self.server.server_close()
+        super().__init__(Handler, certificate)
 
     def values(self, name):
         """Of this field in the last request."""

@@ -196,59 +196,60 @@ static void test_quote_bounds(void **state)
 	}
 }
 
+/* How many bytes the first character takes, 0 where it is none. */
+static const struct {
+	const char *text;
+	size_t taken;
+	uint32_t code_point;
+} ENCODED[] = {
+	{"", 0, 0},
+	{"a", 1, 'a'},
+	{"\x7f", 1, 0x7F},
+	{"\xc2\x80", 2, 0x80},
+	{"\xdf\xbf", 2, 0x7FF},
+	{"\xe0\xa0\x80", 3, 0x800},
+	{"\xed\x9f\xbf", 3, 0xD7FF},
+	{"\xee\x80\x80", 3, 0xE000},
+	{"\xef\xbf\xbf", 3, 0xFFFF},
+	{"\xf0\x90\x80\x80", 4, 0x10000},
+	{"\xf4\x8f\xbf\xbf", 4, 0x10FFFF},
+	{"\xf4\x90\x80\x80", 0, 0}, /* beyond U+10FFFF */
+	{"\xf5\x80\x80\x80", 0, 0},
+	{"\xf8\x88\x80\x80\x80", 0, 0},
+	{"\xfe", 0, 0},
+	{"\xff", 0, 0},
+	{"\x80", 0, 0}, /* a continuation first */
+	{"\xbf", 0, 0},
+	{"\xc0\xaf", 0, 0}, /* overlong */
+	{"\xc1\xbf", 0, 0},
+	{"\xe0\x9f\xbf", 0, 0},
+	{"\xf0\x8f\xbf\xbf", 0, 0},
+	{"\xed\xa0\x80", 0, 0}, /* surrogates */
+	{"\xed\xbf\xbf", 0, 0},
+	{"\xc3", 0, 0}, /* cut */
+	{"\xe2\x82", 0, 0},
+	{"\xf0\x9f\x98", 0, 0},
+	{"\xc3(", 0, 0}, /* a continuation that is none */
+	{"\xe2(\xa1", 0, 0},
+	{"\xe2\x82(", 0, 0},
+	{"\xf0(\x98\x80", 0, 0},
+	{"\xf0\x9f(\x80", 0, 0},
+	{"\xf0\x9f\x98(", 0, 0},
+	{"\xe2\xc3\xa9", 0, 0},
+};
+
 static void test_utf8(void **state)
 {
-	static const struct {
-		const char *text;
-		size_t taken;
-		uint32_t code_point;
-	} cases[] = {
-		{"", 0, 0},
-		{"a", 1, 'a'},
-		{"\x7f", 1, 0x7F},
-		{"\xc2\x80", 2, 0x80},
-		{"\xdf\xbf", 2, 0x7FF},
-		{"\xe0\xa0\x80", 3, 0x800},
-		{"\xed\x9f\xbf", 3, 0xD7FF},
-		{"\xee\x80\x80", 3, 0xE000},
-		{"\xef\xbf\xbf", 3, 0xFFFF},
-		{"\xf0\x90\x80\x80", 4, 0x10000},
-		{"\xf4\x8f\xbf\xbf", 4, 0x10FFFF},
-		{"\xf4\x90\x80\x80", 0, 0}, /* beyond U+10FFFF */
-		{"\xf5\x80\x80\x80", 0, 0},
-		{"\xf8\x88\x80\x80\x80", 0, 0},
-		{"\xfe", 0, 0},
-		{"\xff", 0, 0},
-		{"\x80", 0, 0}, /* a continuation first */
-		{"\xbf", 0, 0},
-		{"\xc0\xaf", 0, 0}, /* overlong */
-		{"\xc1\xbf", 0, 0},
-		{"\xe0\x9f\xbf", 0, 0},
-		{"\xf0\x8f\xbf\xbf", 0, 0},
-		{"\xed\xa0\x80", 0, 0}, /* surrogates */
-		{"\xed\xbf\xbf", 0, 0},
-		{"\xc3", 0, 0}, /* cut */
-		{"\xe2\x82", 0, 0},
-		{"\xf0\x9f\x98", 0, 0},
-		{"\xc3(", 0, 0}, /* a continuation that is none */
-		{"\xe2(\xa1", 0, 0},
-		{"\xe2\x82(", 0, 0},
-		{"\xf0(\x98\x80", 0, 0},
-		{"\xf0\x9f(\x80", 0, 0},
-		{"\xf0\x9f\x98(", 0, 0},
-		{"\xe2\xc3\xa9", 0, 0},
-	};
-
 	(void)state;
-	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		size_t len = strlen(cases[i].text);
+	for (size_t i = 0; i < ARRAY_LEN(ENCODED); i++) {
+		size_t len = strlen(ENCODED[i].text);
 		auto_free char *copy = util_alloc(len); /* a read past the end is seen by a sanitizer */
 		uint32_t code_point = 0;
 
-		memcpy(copy, cases[i].text, len);
-		CASE(util_utf8_decode(copy, len, &code_point) == cases[i].taken, "case %zu", i);
-		CASE(code_point == cases[i].code_point, "case %zu is U+%04X", i, code_point);
-		CASE(util_utf8_valid(copy, len) == (cases[i].taken == len), "case %zu", i);
+		memcpy(copy, ENCODED[i].text, len);
+		CASE(util_utf8_decode(copy, len, &code_point) == ENCODED[i].taken, "case %zu", i);
+		CASE(code_point == ENCODED[i].code_point, "case %zu is U+%04X", i, code_point);
+		CASE(util_utf8_valid(copy, len) == (ENCODED[i].taken == len), "case %zu", i);
 	}
 	for (size_t len = 0; len < 4; len++) { /* the rest of a character beyond the end does not count */
 		uint32_t code_point = 7;

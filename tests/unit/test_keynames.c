@@ -55,61 +55,62 @@ static void expect_refused(const char *json, const char *path, const char *in_me
 		fail_msg("%s: \"%s\" does not say %s", json, e.msg, in_message);
 }
 
+/* Names of one key, with a space between them. */
+static const struct {
+	const char *spellings;
+	uint32_t keysym;
+} SPELLINGS[] = {
+	{"enter ENTER Return return KEnter", XKB_KEY_Return},
+	{"kp_enter KP_Enter numpad_enter", XKB_KEY_KP_Enter},
+	{"esc Escape ESC escape", XKB_KEY_Escape},
+	{"PageDown page_down Page_Down pgdn PAGEDOWN page-down next Next pgdown", XKB_KEY_Page_Down},
+	{"PageUp page_up Page_Up pgup prior Prior", XKB_KEY_Page_Up},
+	{"ArrowDown down DOWN Down ARROWDOWN arrow_down", XKB_KEY_Down},
+	{"ArrowUp up", XKB_KEY_Up},
+	{"ArrowLeft left", XKB_KEY_Left},
+	{"ArrowRight right", XKB_KEY_Right},
+	{"Backspace BackSpace BACKSPACE back_space", XKB_KEY_BackSpace},
+	{"del delete Delete DELETE", XKB_KEY_Delete},
+	{"ins insert Insert", XKB_KEY_Insert},
+	{"cmd command meta win super os windows Super_L CMD META winleft Meta", XKB_KEY_Super_L},
+	{"option alt ALT Alt Alt_L altleft OPTION", XKB_KEY_Alt_L},
+	{"alt_right Alt_R alt_r", XKB_KEY_Alt_R},
+	{"altgr alt_gr AltGr alt-gr", XKB_KEY_ISO_Level3_Shift},
+	{"ctrl control CTRL Control Control_L control_left ctrlleft", XKB_KEY_Control_L},
+	{"shift SHIFT Shift Shift_L", XKB_KEY_Shift_L},
+	{"space spacebar SPACE", XKB_KEY_space},
+	{"tab Tab TAB", XKB_KEY_Tab},
+	{"grave backtick `", XKB_KEY_grave},
+	{"minus -", XKB_KEY_minus},
+	{"plus", XKB_KEY_plus},
+	{"comma ,", XKB_KEY_comma},
+	{"f5 F5", XKB_KEY_F5},
+	{"F24 f24", XKB_KEY_F24},
+	{"capslock CAPSLOCK Caps_Lock", XKB_KEY_Caps_Lock},
+	{"printscreen prtsc Print print", XKB_KEY_Print},
+	{"menu contextmenu apps ContextMenu", XKB_KEY_Menu},
+	{"multiply", XKB_KEY_KP_Multiply},
+	{"kp_7 KP_7 numpad7 num7 Numpad7", XKB_KEY_KP_7},
+	{"equals =", XKB_KEY_equal},
+	{"/ slash", XKB_KEY_slash},
+	{"\\\\ backslash", XKB_KEY_backslash},
+	{"a KeyA keya", XKB_KEY_a},
+	{"5 Digit5", XKB_KEY_5},
+	{"controll ctrl_l LCtrl left_ctrl", XKB_KEY_Control_L},
+	{"A", XKB_KEY_A},
+	{"ISO_Left_Tab iso_left_tab", XKB_KEY_ISO_Left_Tab},
+	{"XF86AudioPlay mediaplaypause", XKB_KEY_XF86AudioPlay},
+	{"é eacute U+00E9 u+00e9 U00E9 0xe9", XKB_KEY_eacute},
+	{"日 U+65E5 0x010065e5", 0x010065e5},
+	{"🚀 U+1F680", 0x0101f680},
+	{"Cyrillic_a а U+0430 0x6c1", 0x01000430},
+};
+
 static void test_single_names(void **state)
 {
-	static const struct {
-		const char *spellings;
-		uint32_t keysym;
-	} cases[] = {
-		{"enter ENTER Return return KEnter", XKB_KEY_Return},
-		{"kp_enter KP_Enter numpad_enter", XKB_KEY_KP_Enter},
-		{"esc Escape ESC escape", XKB_KEY_Escape},
-		{"PageDown page_down Page_Down pgdn PAGEDOWN page-down next Next pgdown", XKB_KEY_Page_Down},
-		{"PageUp page_up Page_Up pgup prior Prior", XKB_KEY_Page_Up},
-		{"ArrowDown down DOWN Down ARROWDOWN arrow_down", XKB_KEY_Down},
-		{"ArrowUp up", XKB_KEY_Up},
-		{"ArrowLeft left", XKB_KEY_Left},
-		{"ArrowRight right", XKB_KEY_Right},
-		{"Backspace BackSpace BACKSPACE back_space", XKB_KEY_BackSpace},
-		{"del delete Delete DELETE", XKB_KEY_Delete},
-		{"ins insert Insert", XKB_KEY_Insert},
-		{"cmd command meta win super os windows Super_L CMD META winleft Meta", XKB_KEY_Super_L},
-		{"option alt ALT Alt Alt_L altleft OPTION", XKB_KEY_Alt_L},
-		{"alt_right Alt_R alt_r", XKB_KEY_Alt_R},
-		{"altgr alt_gr AltGr alt-gr", XKB_KEY_ISO_Level3_Shift},
-		{"ctrl control CTRL Control Control_L control_left ctrlleft", XKB_KEY_Control_L},
-		{"shift SHIFT Shift Shift_L", XKB_KEY_Shift_L},
-		{"space spacebar SPACE", XKB_KEY_space},
-		{"tab Tab TAB", XKB_KEY_Tab},
-		{"grave backtick `", XKB_KEY_grave},
-		{"minus -", XKB_KEY_minus},
-		{"plus", XKB_KEY_plus},
-		{"comma ,", XKB_KEY_comma},
-		{"f5 F5", XKB_KEY_F5},
-		{"F24 f24", XKB_KEY_F24},
-		{"capslock CAPSLOCK Caps_Lock", XKB_KEY_Caps_Lock},
-		{"printscreen prtsc Print print", XKB_KEY_Print},
-		{"menu contextmenu apps ContextMenu", XKB_KEY_Menu},
-		{"multiply", XKB_KEY_KP_Multiply},
-		{"kp_7 KP_7 numpad7 num7 Numpad7", XKB_KEY_KP_7},
-		{"equals =", XKB_KEY_equal},
-		{"/ slash", XKB_KEY_slash},
-		{"\\\\ backslash", XKB_KEY_backslash},
-		{"a KeyA keya", XKB_KEY_a},
-		{"5 Digit5", XKB_KEY_5},
-		{"controll ctrl_l LCtrl left_ctrl", XKB_KEY_Control_L},
-		{"A", XKB_KEY_A},
-		{"ISO_Left_Tab iso_left_tab", XKB_KEY_ISO_Left_Tab},
-		{"XF86AudioPlay mediaplaypause", XKB_KEY_XF86AudioPlay},
-		{"é eacute U+00E9 u+00e9 U00E9 0xe9", XKB_KEY_eacute},
-		{"日 U+65E5 0x010065e5", 0x010065e5},
-		{"🚀 U+1F680", 0x0101f680},
-		{"Cyrillic_a а U+0430 0x6c1", 0x01000430},
-	};
-
 	(void)state;
-	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		char *save, *all = util_strdup(cases[i].spellings);
+	for (size_t i = 0; i < ARRAY_LEN(SPELLINGS); i++) {
+		char *save, *all = util_strdup(SPELLINGS[i].spellings);
 
 		for (char *name = strtok_r(all, " ", &save); name; name = strtok_r(NULL, " ", &save)) {
 			auto_free char *json = util_printf("\"%s\"", name);
@@ -117,8 +118,8 @@ static void test_single_names(void **state)
 
 			if (strcmp(name, "KEnter") == 0)
 				continue; /* no such spelling: see test_unknown */
-			EXPECT(json, cases[i].keysym);
-			EXPECT(list, cases[i].keysym);
+			EXPECT(json, SPELLINGS[i].keysym);
+			EXPECT(list, SPELLINGS[i].keysym);
 		}
 		free(all);
 	}

@@ -130,78 +130,79 @@ static void test_all_faults(void **state)
 		assert_string_equal(list[i].path, paths[i]);
 }
 
+/* Specs with one fault, and where it is. */
+static const struct {
+	const char *text;
+	enum err_code code;
+	const char *path;
+} FAULTS[] = {
+	{"[]", ERR_BAD_FIELD, ""},
+	{"\"x\"", ERR_BAD_FIELD, ""},
+	{"{\"images\":\"x\"}", ERR_UNKNOWN_FIELD, "/images"},
+	{"{\"count\":2}", ERR_UNKNOWN_FIELD, "/count"},
+	{"{\"image\":1}", ERR_BAD_FIELD, "/image"},
+	{"{\"image\":\"\"}", ERR_BAD_FIELD, "/image"},
+	{"{\"image\":null}", ERR_BAD_FIELD, "/image"},
+	{"{\"image\":\"a\\u0000b\"}", ERR_BAD_FIELD, "/image"},
+	{"{\"display\":[]}", ERR_BAD_FIELD, "/display"},
+	{"{\"display\":{\"width\":63}}", ERR_BAD_FIELD, "/display/width"},
+	{"{\"display\":{\"width\":4097}}", ERR_BAD_FIELD, "/display/width"},
+	{"{\"display\":{\"width\":1280.5}}", ERR_BAD_FIELD, "/display/width"},
+	{"{\"display\":{\"width\":\"1280\"}}", ERR_BAD_FIELD, "/display/width"},
+	{"{\"display\":{\"width\":true}}", ERR_BAD_FIELD, "/display/width"},
+	{"{\"display\":{\"width\":-1280}}", ERR_BAD_FIELD, "/display/width"},
+	{"{\"display\":{\"depth\":24}}", ERR_UNKNOWN_FIELD, "/display/depth"},
+	{"{\"display\":{\"width\":1280,\"max_width\":1279}}", ERR_BAD_FIELD, "/display/max_width"},
+	{"{\"display\":{\"height\":900,\"max_height\":800}}", ERR_BAD_FIELD, "/display/max_height"},
+	{"{\"space\":{\"width\":800}}", ERR_MISSING_FIELD, "/space/height"},
+	{"{\"space\":{\"width\":0,\"height\":600}}", ERR_BAD_FIELD, "/space/width"},
+	{"{\"guard\":\"on\"}", ERR_BAD_FIELD, "/guard"},
+	{"{\"lease\":\"nobody\"}", ERR_BAD_FIELD, "/lease"},
+	{"{\"on_lost\":{}}", ERR_MISSING_FIELD, "/on_lost/return_after_s"},
+	{"{\"on_lost\":{\"return_after_s\":0}}", ERR_BAD_FIELD, "/on_lost/return_after_s"},
+	{"{\"apps\":\"terminal\"}", ERR_BAD_FIELD, "/apps"},
+	{"{\"apps\":[1]}", ERR_BAD_FIELD, "/apps/0"},
+	{"{\"env\":{\"A\":1}}", ERR_BAD_FIELD, "/env/A"},
+	{"{\"env\":{\"A B\":\"\"}}", ERR_BAD_FIELD, "/env"},
+	{"{\"env\":{\"1A\":\"\"}}", ERR_BAD_FIELD, "/env"},
+	{"{\"env\":{\"\":\"\"}}", ERR_BAD_FIELD, "/env"},
+	{"{\"env\":{\"DISPLAY\":\":1\"}}", ERR_BAD_FIELD, "/env/DISPLAY"},
+	{"{\"env\":{\"DBUS_SESSION_BUS_ADDRESS\":\"\"}}", ERR_BAD_FIELD, "/env/DBUS_SESSION_BUS_ADDRESS"},
+	{"{\"env\":{\"A\":\"\\u0000\"}}", ERR_BAD_FIELD, "/env/A"},
+	{"{\"labels\":{\"\":\"x\"}}", ERR_BAD_FIELD, "/labels"},
+	{"{\"labels\":[]}", ERR_BAD_FIELD, "/labels"},
+	{"{\"ttl_s\":0}", ERR_BAD_FIELD, "/ttl_s"},
+	{"{\"ttl_s\":1e9}", ERR_BAD_FIELD, "/ttl_s"},
+	{"{\"idle_s\":-1}", ERR_BAD_FIELD, "/idle_s"},
+	{"{\"isolation\":\"none\"}", ERR_BAD_FIELD, "/isolation"},
+	{"{\"egress\":{\"mode\":\"all\"}}", ERR_BAD_FIELD, "/egress/mode"},
+	{"{\"egress\":null}", ERR_BAD_FIELD, "/egress"},
+	{"{\"egress\":{\"allow\":[\"ok.test\"]}}", ERR_BAD_FIELD, "/egress/allow"},
+	{"{\"egress\":{\"mode\":\"allowlist\",\"allow\":null}}", ERR_BAD_FIELD, "/egress/allow"},
+	{"{\"egress\":{\"mode\":\"allowlist\",\"allow\":[\"\"]}}", ERR_BAD_FIELD, "/egress/allow/0"},
+	{"{\"egress\":{\"mode\":\"allowlist\",\"allow\":[\"*\"]}}", ERR_BAD_FIELD, "/egress/allow/0"},
+	{"{\"egress\":{\"mode\":\"allowlist\",\"allow\":[\" ok.test \"]}}", ERR_BAD_FIELD, "/egress/allow/0"},
+	{"{\"egress\":{\"mode\":\"allowlist\",\"allow\":[\"ok.test\",\"https://ok.test/x\"]}}", ERR_BAD_FIELD, "/egress/allow/1"},
+	{"{\"egress\":{\"mode\":\"allowlist\",\"allow\":[\"ok.test:99999\"]}}", ERR_BAD_FIELD, "/egress/allow/0"},
+	{"{\"egress\":{\"mode\":\"allowlist\",\"caps\":{\"connections\":0}}}", ERR_BAD_FIELD, "/egress/caps/connections"},
+	{"{\"egress\":{\"mode\":\"allowlist\",\"caps\":{\"bytes_s\":1}}}", ERR_BAD_FIELD, "/egress/caps/bytes_s"},
+	{"{\"approval\":{\"rules\":[{\"verdict\":\"deny\",\"reach\":[\"none\"]}]}}", ERR_BAD_FIELD, "/approval/rules/0/reach/0"},
+	{"{\"limits\":{\"cpu\":0}}", ERR_BAD_FIELD, "/limits/cpu"},
+	{"{\"limits\":{\"cpu\":\"2\"}}", ERR_BAD_FIELD, "/limits/cpu"},
+	{"{\"limits\":{\"memory_mb\":1}}", ERR_BAD_FIELD, "/limits/memory_mb"},
+	{"{\"limits\":{\"memory_mb\":99999999}}", ERR_BAD_FIELD, "/limits/memory_mb"},
+	{"{\"limits\":{\"pids\":1}}", ERR_BAD_FIELD, "/limits/pids"},
+	{"{\"limits\":{\"exec_ms\":300001}}", ERR_BAD_FIELD, "/limits/exec_ms"},
+	{"{\"approval\":{\"mode\":\"ask\"}}", ERR_BAD_FIELD, "/approval/mode"},
+	{"{\"approval\":{\"rules\":[{\"verdict\":\"ask\",\"into\":[\"text\"]}]}}", ERR_BAD_FIELD, "/approval/rules/0/into/0"},
+	{"{\"record\":{\"pictures\":1}}", ERR_BAD_FIELD, "/record/pictures"},
+};
+
 static void test_faults(void **state)
 {
-	static const struct {
-		const char *text;
-		enum err_code code;
-		const char *path;
-	} rows[] = {
-		{"[]", ERR_BAD_FIELD, ""},
-		{"\"x\"", ERR_BAD_FIELD, ""},
-		{"{\"images\":\"x\"}", ERR_UNKNOWN_FIELD, "/images"},
-		{"{\"count\":2}", ERR_UNKNOWN_FIELD, "/count"},
-		{"{\"image\":1}", ERR_BAD_FIELD, "/image"},
-		{"{\"image\":\"\"}", ERR_BAD_FIELD, "/image"},
-		{"{\"image\":null}", ERR_BAD_FIELD, "/image"},
-		{"{\"image\":\"a\\u0000b\"}", ERR_BAD_FIELD, "/image"},
-		{"{\"display\":[]}", ERR_BAD_FIELD, "/display"},
-		{"{\"display\":{\"width\":63}}", ERR_BAD_FIELD, "/display/width"},
-		{"{\"display\":{\"width\":4097}}", ERR_BAD_FIELD, "/display/width"},
-		{"{\"display\":{\"width\":1280.5}}", ERR_BAD_FIELD, "/display/width"},
-		{"{\"display\":{\"width\":\"1280\"}}", ERR_BAD_FIELD, "/display/width"},
-		{"{\"display\":{\"width\":true}}", ERR_BAD_FIELD, "/display/width"},
-		{"{\"display\":{\"width\":-1280}}", ERR_BAD_FIELD, "/display/width"},
-		{"{\"display\":{\"depth\":24}}", ERR_UNKNOWN_FIELD, "/display/depth"},
-		{"{\"display\":{\"width\":1280,\"max_width\":1279}}", ERR_BAD_FIELD, "/display/max_width"},
-		{"{\"display\":{\"height\":900,\"max_height\":800}}", ERR_BAD_FIELD, "/display/max_height"},
-		{"{\"space\":{\"width\":800}}", ERR_MISSING_FIELD, "/space/height"},
-		{"{\"space\":{\"width\":0,\"height\":600}}", ERR_BAD_FIELD, "/space/width"},
-		{"{\"guard\":\"on\"}", ERR_BAD_FIELD, "/guard"},
-		{"{\"lease\":\"nobody\"}", ERR_BAD_FIELD, "/lease"},
-		{"{\"on_lost\":{}}", ERR_MISSING_FIELD, "/on_lost/return_after_s"},
-		{"{\"on_lost\":{\"return_after_s\":0}}", ERR_BAD_FIELD, "/on_lost/return_after_s"},
-		{"{\"apps\":\"terminal\"}", ERR_BAD_FIELD, "/apps"},
-		{"{\"apps\":[1]}", ERR_BAD_FIELD, "/apps/0"},
-		{"{\"env\":{\"A\":1}}", ERR_BAD_FIELD, "/env/A"},
-		{"{\"env\":{\"A B\":\"\"}}", ERR_BAD_FIELD, "/env"},
-		{"{\"env\":{\"1A\":\"\"}}", ERR_BAD_FIELD, "/env"},
-		{"{\"env\":{\"\":\"\"}}", ERR_BAD_FIELD, "/env"},
-		{"{\"env\":{\"DISPLAY\":\":1\"}}", ERR_BAD_FIELD, "/env/DISPLAY"},
-		{"{\"env\":{\"DBUS_SESSION_BUS_ADDRESS\":\"\"}}", ERR_BAD_FIELD, "/env/DBUS_SESSION_BUS_ADDRESS"},
-		{"{\"env\":{\"A\":\"\\u0000\"}}", ERR_BAD_FIELD, "/env/A"},
-		{"{\"labels\":{\"\":\"x\"}}", ERR_BAD_FIELD, "/labels"},
-		{"{\"labels\":[]}", ERR_BAD_FIELD, "/labels"},
-		{"{\"ttl_s\":0}", ERR_BAD_FIELD, "/ttl_s"},
-		{"{\"ttl_s\":1e9}", ERR_BAD_FIELD, "/ttl_s"},
-		{"{\"idle_s\":-1}", ERR_BAD_FIELD, "/idle_s"},
-		{"{\"isolation\":\"none\"}", ERR_BAD_FIELD, "/isolation"},
-		{"{\"egress\":{\"mode\":\"all\"}}", ERR_BAD_FIELD, "/egress/mode"},
-		{"{\"egress\":null}", ERR_BAD_FIELD, "/egress"},
-		{"{\"egress\":{\"allow\":[\"ok.test\"]}}", ERR_BAD_FIELD, "/egress/allow"},
-		{"{\"egress\":{\"mode\":\"allowlist\",\"allow\":null}}", ERR_BAD_FIELD, "/egress/allow"},
-		{"{\"egress\":{\"mode\":\"allowlist\",\"allow\":[\"\"]}}", ERR_BAD_FIELD, "/egress/allow/0"},
-		{"{\"egress\":{\"mode\":\"allowlist\",\"allow\":[\"*\"]}}", ERR_BAD_FIELD, "/egress/allow/0"},
-		{"{\"egress\":{\"mode\":\"allowlist\",\"allow\":[\" ok.test \"]}}", ERR_BAD_FIELD, "/egress/allow/0"},
-		{"{\"egress\":{\"mode\":\"allowlist\",\"allow\":[\"ok.test\",\"https://ok.test/x\"]}}", ERR_BAD_FIELD, "/egress/allow/1"},
-		{"{\"egress\":{\"mode\":\"allowlist\",\"allow\":[\"ok.test:99999\"]}}", ERR_BAD_FIELD, "/egress/allow/0"},
-		{"{\"egress\":{\"mode\":\"allowlist\",\"caps\":{\"connections\":0}}}", ERR_BAD_FIELD, "/egress/caps/connections"},
-		{"{\"egress\":{\"mode\":\"allowlist\",\"caps\":{\"bytes_s\":1}}}", ERR_BAD_FIELD, "/egress/caps/bytes_s"},
-		{"{\"approval\":{\"rules\":[{\"verdict\":\"deny\",\"reach\":[\"none\"]}]}}", ERR_BAD_FIELD, "/approval/rules/0/reach/0"},
-		{"{\"limits\":{\"cpu\":0}}", ERR_BAD_FIELD, "/limits/cpu"},
-		{"{\"limits\":{\"cpu\":\"2\"}}", ERR_BAD_FIELD, "/limits/cpu"},
-		{"{\"limits\":{\"memory_mb\":1}}", ERR_BAD_FIELD, "/limits/memory_mb"},
-		{"{\"limits\":{\"memory_mb\":99999999}}", ERR_BAD_FIELD, "/limits/memory_mb"},
-		{"{\"limits\":{\"pids\":1}}", ERR_BAD_FIELD, "/limits/pids"},
-		{"{\"limits\":{\"exec_ms\":300001}}", ERR_BAD_FIELD, "/limits/exec_ms"},
-		{"{\"approval\":{\"mode\":\"ask\"}}", ERR_BAD_FIELD, "/approval/mode"},
-		{"{\"approval\":{\"rules\":[{\"verdict\":\"ask\",\"into\":[\"text\"]}]}}", ERR_BAD_FIELD, "/approval/rules/0/into/0"},
-		{"{\"record\":{\"pictures\":1}}", ERR_BAD_FIELD, "/record/pictures"},
-	};
-
 	(void)state;
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-		refuse(rows[i].text, rows[i].code, rows[i].path);
+	for (size_t i = 0; i < ARRAY_LEN(FAULTS); i++)
+		refuse(FAULTS[i].text, FAULTS[i].code, FAULTS[i].path);
 }
 
 static void test_what_is_not_given_is_refused(void **state)
