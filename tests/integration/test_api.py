@@ -134,13 +134,19 @@ def test_a_session_is_shown_the_same_everywhere(server, make_session):
 
 # --- callers that leave, and stages that do ---
 
+def begun(server, session):
+    """How many actions of this session were begun."""
+    return (server.state / "journals" / session.id / "journal.jsonl").read_text().count('"intent"')
+
+
 
 def test_a_caller_that_leaves_cancels(server, session):
     body = '{"actions":[{"action":"wait","duration_ms":30000}]}'
     for how in ("close", "half close"):
+        before = begun(server, session)
         with Wire(server.api.address) as wire:
             wire.send(post(session.agent, f"{session.path}/act", body))
-            time.sleep(0.3)  # until it runs; if it does not yet, it is cancelled before it does
+            until(lambda: begun(server, session) > before)
             if how == "half close":
                 wire.socket.shutdown(1)
                 assert wire.is_closed()
@@ -162,7 +168,7 @@ def test_cancel_stops_what_runs(session):
 def test_the_end_of_a_session_answers_its_parked_calls(server, make_session):
     session = make_session()
     thread, results = in_thread(lambda: session.try_act({"action": "wait", "duration_ms": 30000}))
-    time.sleep(0.3)
+    until(lambda: begun(server, session))
     server.api.call("DELETE", session.path)
     thread.join(10)
     assert results, "the call is still open"
@@ -173,7 +179,7 @@ def test_the_end_of_a_session_answers_its_parked_calls(server, make_session):
 def test_a_stage_that_is_killed_answers_its_parked_calls(server, make_session):
     session = make_session()
     thread, results = in_thread(lambda: session.try_act({"action": "wait", "duration_ms": 30000}))
-    time.sleep(0.3)
+    until(lambda: begun(server, session))
     os.kill(jail.stage_of(session), signal.SIGKILL)
     thread.join(10)
     assert results, "the call is still open"
@@ -208,9 +214,9 @@ def test_a_session_that_is_deleted_while_it_starts(server):
     until(lambda: jail.counts(server) == mounts, within_s=5)
 
 
-def test_looks_do_not_wait_behind_a_long_action(session):
+def test_looks_do_not_wait_behind_a_long_action(server, session):
     thread, _ = in_thread(lambda: session.try_act({"action": "wait", "duration_ms": 5000}))
-    time.sleep(0.2)
+    until(lambda: begun(server, session))
     started = time.monotonic()
     session.shot()
     session.agent.call("GET", session.path)
@@ -223,8 +229,7 @@ def test_many_calls_that_end_at_once_are_all_answered(server, make_session):
     """More links to a stage come free together than are kept."""
     session, pid = make_session(), front_pid(server)
     calls = [in_thread(session.try_act, {"action": "wait", "duration_ms": 60000}) for _ in range(40)]
-    journal = server.state / "journals" / session.id / "journal.jsonl"
-    until(lambda: '"intent"' in journal.read_text())
+    until(lambda: begun(server, session))
     session.end()
     for thread, results in calls:
         thread.join(10)

@@ -4,15 +4,16 @@ import json
 import os
 import signal
 import subprocess
-import time
 
 import pytest
 
 from api import Api, Refused, in_thread
 from conftest import BUILD, until
-from jail import processes
+from jail import part, processes
+from raw import Wire, assert_problem, post
 from stream import Stream
 from terminal import RawTerminal
+from test_api import begun
 from test_approvals import ASK_CLICKS, CLICK, answer, finish, parked
 from test_front_kills import answers, front_pid, new_front
 from test_journal import lines
@@ -132,11 +133,11 @@ def test_agents_are_refused(session):
     person = Person(session)
     person.take()
     for api in (session.agent, session.api):
-        for method, part, body in (("POST", "act", {"actions": []}), ("POST", "act", {"actions": [], "observe": True}), ("POST", "act", {"actions": [], "check_only": True}),
+        for method, route, body in (("POST", "act", {"actions": []}), ("POST", "act", {"actions": [], "observe": True}), ("POST", "act", {"actions": [], "check_only": True}),
                                    ("POST", "act", {"actions": [{"action": "exec", "argv": ["true"]}]}), ("POST", "cancel", None), ("GET", "screenshot", None),
                                    ("POST", "computer", {"type": "tool_use", "id": "1", "name": "screenshot", "toolset_name": "computer", "input": {}})):
-            reply = api.request(method, f"{session.path}/{part}", body)
-            assert (reply.status, reply.json["code"]) == (423, "lease_held"), (method, part, reply.body)
+            reply = api.request(method, f"{session.path}/{route}", body)
+            assert (reply.status, reply.json["code"]) == (423, "lease_held"), (method, route, reply.body)
     assert code_of(session.api.call, "PATCH", session.path, {"display": {"width": 800, "height": 600}}) == "lease_held"
     for action in ("windows", "clipboard_get", "cursor_position"):
         assert code_of(session.do, action) == "lease_held"
@@ -226,9 +227,10 @@ def interrupted(answer, done):
 def test_typing_is_interrupted(session):
     terminal = RawTerminal(session)
     person = Person(session)
+    typed = f"/proc/{part(session.id, 'cat')}/cwd/raw"
     text = "".join(chr(ord("a") + i % 26) for i in range(2000))
     answer = take_during(session, person, {"action": "screenshot"}, {"action": "type", "text": text, "delay_ms": 2}, {"action": "type", "text": "NEVER"},
-                         when=lambda: time.sleep(0.3) or True, observe=True)
+                         when=lambda: os.stat(typed).st_size > 0, observe=True)
     result = interrupted(answer, 1)
     assert answer["results"][0].keys() <= {"ok", "elapsed_ms", "withheld"}
     delivered = result["delivered"]
@@ -257,17 +259,17 @@ def test_what_is_held_is_let_go(session, action, kind, name):
     assert person.api.call("GET", session.path)["held"] == {"keys": [], "buttons": []}
 
 
-def test_calls_that_wait_are_refused(session):
+def test_calls_that_wait_are_refused(server, session):
     person = Person(session)
     first, first_results = in_thread(lambda: session.try_act({"action": "wait", "duration_ms": 30000}))
-    until(lambda: [line for line in session.agent.call("GET", f"{session.path}/lease").items()])
-    second, second_results = in_thread(lambda: session.try_act({"action": "exec", "argv": ["touch", "done"]}))
-    time.sleep(0.2)
-    person.take()
-    first.join()
-    second.join()
-    interrupted(first_results[0], 0)
-    assert second_results[0].code == "lease_held"
+    until(lambda: begun(server, session))
+    with Wire(server.api.address) as second:
+        second.send(post(session.agent, f"{session.path}/act", '{"actions":[{"action":"exec","argv":["touch","done"]}]}'))
+        held(session)  # so that was read before
+        person.take()
+        first.join()
+        interrupted(first_results[0], 0)
+        assert_problem(second.answer(), 423, "lease_held")
     person.give()
     look(session)
     assert session.exec("test", "-e", "done")["exit_code"] != 0
@@ -615,12 +617,11 @@ def test_a_model_in_a_hold(session, body):
 
 
 @pytest.mark.parametrize("body", [OPENAI, ANTHROPIC, GEMINI], ids=["openai", "anthropic", "gemini"])
-def test_a_model_that_is_interrupted(session, body):
+def test_a_model_that_is_interrupted(server, session, body):
     """Who takes no answer without a picture gets none; others are told in their own form."""
     person = Person(session)
     thread, results = in_thread(lambda: session.agent.request("POST", f"{session.path}/computer", body))
-    time.sleep(0.5)
-    assert thread.is_alive()
+    until(lambda: begun(server, session))
     person.take()
     thread.join(2)
     reply = results[0]
