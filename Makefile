@@ -40,30 +40,27 @@ LDFLAGS += -pie -Wl,-z,relro,-z,now $(filter -fsanitize%,$(OPT_$(MODE)))
 # A program is the folders of its sources, and what it links beside the base library.
 PROGRAMS := gloveboxd glovebox-front glovebox-stage glovebox glovebox-init glovebox-display glovebox-launch glovebox-access glovebox-files glovebox-egress glovebox-view glovebox-relay glovebox-battery
 DIRS_gloveboxd        := session/warden sandbox/jail sandbox/confine
-LIBS_gloveboxd        := libseccomp gnutls
+LIBS_gloveboxd        := gnutls
 DIRS_glovebox-front   := session/front session/policy session/mcp session/journal sandbox/confine session/base/wiped
-LIBS_glovebox-front   := jansson libseccomp libmicrohttpd sqlite3 gnutls
+LIBS_glovebox-front   := jansson libmicrohttpd sqlite3 gnutls
 NO_PC_glovebox-front  := -lwslay # Debian's has no file for pkg-config
 DIRS_glovebox-stage   := session/stage session/dialects session/mcp session/policy session/journal display input apps sandbox/confine
-LIBS_glovebox-stage   := jansson libseccomp libpng libdeflate libturbojpeg libwebp x11 x11-xcb xcb xcb-xtest xcb-shm xcb-damage \
+LIBS_glovebox-stage   := jansson libpng libdeflate libturbojpeg libwebp x11 x11-xcb xcb xcb-xtest xcb-shm xcb-damage \
                          xcb-xfixes xcb-randr xcb-res xcb-xkb xcb-xinput xkbcommon gnutls
 DIRS_glovebox         := session/cli session/replay
 LIBS_glovebox         := jansson libcurl gnutls libpng libzip
 NO_PC_glovebox        := -lwslay
-DIRS_glovebox-init    := apps/init
+DIRS_glovebox-init    := apps/init sandbox/confine
 DIRS_glovebox-display := display/server sandbox/confine
-LIBS_glovebox-display := libseccomp
 DIRS_glovebox-launch  := apps/launcher
 DIRS_glovebox-egress  := sandbox/egress sandbox/confine session/base/wiped
-LIBS_glovebox-egress  := jansson libseccomp libcurl libcares gnutls libssl libcrypto
+LIBS_glovebox-egress  := jansson libcurl libcares gnutls libssl libcrypto
 DIRS_glovebox-access  := apps/access apps/access/wire
 LIBS_glovebox-access  := dbus-1
 DIRS_glovebox-files   := apps/files sandbox/confine
-LIBS_glovebox-files   := libseccomp
 DIRS_glovebox-view    := display/view sandbox/confine
-LIBS_glovebox-view    := libvncserver libseccomp zlib
+LIBS_glovebox-view    := libvncserver zlib
 DIRS_glovebox-relay   := apps/relay sandbox/confine
-LIBS_glovebox-relay   := libseccomp
 DIRS_glovebox-battery := tests/escape
 LIBS_glovebox-battery := xcb
 NO_PC_glovebox-battery := -lXau -lXdmcp
@@ -95,6 +92,15 @@ $(B)/actions.json: $(B)/actions
 	@$< >$@
 $(B)/schemas.json: $(B)/actions
 	@$< --schemas >$@
+
+# The filters of system calls: compiled of their tables here and now, by libseccomp, which no program links.
+FILTERS := $(call objs,sandbox/filters) $(B)/libbase.a
+$(B)/filters: $(FILTERS)
+	@$(CC) $(LDFLAGS) -o $@ $(FILTERS) $(shell pkg-config --libs libseccomp)
+$(B)/filters.rows: $(B)/filters
+	@$< >$@
+$(B)/sandbox/confine/filters.o: CFLAGS += -DFILTER_ROWS='"$(B)/filters.rows"'
+$(B)/sandbox/confine/filters.o: $(B)/filters.rows
 
 CONSOLE := $(shell find display/console -type f)
 $(B)/console.rows: session/front/list_assets display/console $(CONSOLE)

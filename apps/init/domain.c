@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "apps/init/proto.h"
+#include "sandbox/confine/confine.h"
 #include "session/base/layer.h"
 #include "session/base/util.h"
 
@@ -128,5 +129,5 @@ int domain_enter(const struct domains *domains, const char *trusted, char *const
 {
 	if (domains->there && restrict_files(domains, trusted, runs) < 0)
 		return -1;
-	return trusted ? 0 : filter_load(&domains->alone);
+	return trusted || layer_is_off("filters") ? 0 : confine_load(&confine_app_alone, NULL);
 }

@@ -11,7 +11,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "apps/init/filter.h"
 #include "session/base/err.h"
 
 #define DOMAIN_PLACES 128 /* entries of /, /run and /run/glovebox */
@@ -22,16 +21,15 @@ struct domains {
 	int places[DOMAIN_PLACES]; /* O_PATH */
 	size_t n;
 	int abi; /* of the kernel's Landlock */
-	struct filter alone; /* of INIT_FD_ALONE; domains_open leaves it as it is */
 };
 
-/* Fills *out but for the filter, also where there is no Landlock. Errors: ERR_LIMIT, those of the system. */
+/* Fills *out, also where there is no Landlock. Errors: ERR_LIMIT, those of the system. */
 int domains_open(struct domains *out, struct err *e);
 
 /*
  * Puts the calling process, which has no_new_privs, into a new domain; to be called between fork and exec: allocates nothing. `trusted` is the program's absolute
  * path if it is a trusted one: it reads INIT_TRUSTED_FOLDER and executes nothing but itself and `runs`, files and folders that are
- * there (the list ends in NULL). Else it is NULL, and the filter is loaded. -1 with errno.
+ * there (the list ends in NULL). Else it is NULL, and the filter app_alone is loaded. -1 with errno.
  */
 int domain_enter(const struct domains *domains, const char *trusted, char *const *runs);
 

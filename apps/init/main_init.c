@@ -12,8 +12,9 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "apps/init/filter.h"
 #include "apps/init/service.h"
+#include "sandbox/confine/confine.h"
+#include "session/base/layer.h"
 #include "session/base/log.h"
 #include "session/base/util.h"
 
@@ -48,21 +49,6 @@ static int tie_to_warden(struct err *e)
 	return 0;
 }
 
-/* Without a filter nothing is started. The one for init itself is loaded last, the other one is kept for its children. */
-static int load_filter(struct domains *domains, struct err *e)
-{
-	struct filter own;
-	int rc;
-
-	if (filter_read(INIT_FD_ALONE, &domains->alone, e) < 0 || filter_read(INIT_FD_SECCOMP, &own, e) < 0)
-		return -1;
-	rc = filter_load(&own) < 0 ? err_sys(e, "loading the system call filter") : 0;
-	filter_finish(&own);
-	(void)close(INIT_FD_SECCOMP);
-	(void)close(INIT_FD_ALONE);
-	return rc;
-}
-
 static int set_up(struct child_groups *groups, struct domains *domains, struct err *e)
 {
 	char text[16] = "";
@@ -78,10 +64,12 @@ static int set_up(struct child_groups *groups, struct domains *domains, struct e
 		groups->own_score = atoi(text);
 	groups->score = steal_fd(&score);
 	(void)close(INIT_FD_GROUPS);
-	for (int fd = 3; fd <= INIT_FD_ALONE; fd++)
-		(void)fcntl(fd, F_SETFD, FD_CLOEXEC);
+	(void)fcntl(INIT_FD_STAGE, F_SETFD, FD_CLOEXEC);
 	(void)signal(SIGPIPE, SIG_IGN);
-	return domains_open(domains, e) < 0 ? -1 : load_filter(domains, e);
+	if (domains_open(domains, e) < 0)
+		return -1;
+	/* Last, and without it nothing is started. */
+	return layer_is_off("filters") ? 0 : confine_load(&confine_app, e);
 }
 
 int main(int argc, char **argv)

@@ -13,12 +13,10 @@
 
 /* Descriptors that init finds open at its start, made by the warden. */
 enum init_fd {
-	INIT_FD_GO = 3,      /* one byte before it goes on; end of file: the warden is dead */
-	INIT_FD_STAGE = 4,   /* the link described here */
-	INIT_FD_SECCOMP = 5, /* the compiled filter of the app jail (struct sock_filter array), loaded by init on itself */
-	INIT_FD_GROUPS = 6,  /* a SOCK_SEQPACKET end: per leaf and controller one record of one byte (enum init_group) with one
-	                        descriptor of a cgroup.procs open for writing; end of file when all are there */
-	INIT_FD_ALONE = 7,   /* a filter as INIT_FD_SECCOMP, which each program loads that is not a trusted one */
+	INIT_FD_GO = 3,     /* one byte before it goes on; end of file: the warden is dead */
+	INIT_FD_STAGE = 4,  /* the link described here */
+	INIT_FD_GROUPS = 5, /* a SOCK_SEQPACKET end: per leaf and controller one record of one byte (enum init_group) with one
+	                       descriptor of a cgroup.procs open for writing; end of file when all are there */
 };
 
 /* The three groups of a jail's processes, each a cgroup leaf. */

@@ -20,6 +20,7 @@
 
 #include "display/server/proto.h"
 #include "sandbox/confine/confine.h"
+#include "session/base/layer.h"
 #include "session/base/util.h"
 
 #define AUTHORITY "/tmp/xauth"
@@ -32,7 +33,7 @@ static char display_env[] = "DISPLAY=:0";
 static char authority_env[] = "XAUTHORITY=" AUTHORITY;
 
 /* Starts a program with its filter and, if given, a descriptor as number 3. Its output is ours. The pid, or -1. */
-static pid_t start(int filter, int passed, char *const *argv, char *const *envp)
+static pid_t start(const struct confine_filter *filter, int passed, char *const *argv, char *const *envp)
 {
 	pid_t pid = fork();
 	struct err e = {0};
@@ -46,7 +47,8 @@ static pid_t start(int filter, int passed, char *const *argv, char *const *envp)
 	if (passed >= 0 ? dup2(passed, 3) < 0 : close(3) < 0)
 		_exit(DISPLAY_EXIT_START);
 	/* The parent of these two is pid 1, so they never outlive it. */
-	if (confine_landlock(CONFINE_LAND_RUNS, &e) == 0 && confine_load_compiled(filter, &e) == 0 && close_range(passed >= 0 ? 4 : 3, ~0U, 0) == 0)
+	if (confine_landlock(filter->land, &e) == 0 && (layer_is_off("filters") || confine_load(filter, &e) == 0) &&
+	    close_range(passed >= 0 ? 4 : 3, ~0U, 0) == 0)
 		(void)execve(argv[0], argv, envp);
 	dprintf(STDERR_FILENO, "%s: %s%s\n", argv[0], e.msg, strerror(errno));
 	_exit(DISPLAY_EXIT_START);
@@ -63,7 +65,7 @@ static pid_t start_xvfb(const char *size, int number_fd)
 	char *const envp[] = {path_env, home_env, lang_env, NULL};
 
 	(void)snprintf(screen, sizeof(screen), "%sx24", size);
-	return start(DISPLAY_FD_XVFB_FILTER, number_fd, argv, envp);
+	return start(&confine_xvfb, number_fd, argv, envp);
 }
 
 static pid_t start_wm(void)
@@ -72,7 +74,7 @@ static pid_t start_wm(void)
 	char *const argv[] = {program, (char[]){"--config-file"}, (char[]){"/etc/xdg/openbox/rc.xml"}, (char[]){"--sm-disable"}, NULL};
 	char *const envp[] = {path_env, home_env, lang_env, display_env, authority_env, NULL};
 
-	return start(DISPLAY_FD_WM_FILTER, -1, argv, envp);
+	return start(&confine_wm, -1, argv, envp);
 }
 
 /* Reaps what has ended; ends with a telling code if it is one of the two. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Limits on oneself: what front, stage and their kin do first thing in main, and the system call tables.
+ * Limits on oneself: what front, stage and their kin do first thing in main, and the filters of system calls.
  *
  * The warden starts them in namespaces of their own, in a root that holds nothing but their folders and, for the dynamic loader,
  * the host's /usr and /lib, read-only. confine_enter takes the loader's mounts away and gives up everything else. A leaf: it
@@ -9,34 +9,12 @@
 #ifndef CONFINE_CONFINE_H
 #define CONFINE_CONFINE_H
 
+#include <linux/filter.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 #include "session/base/err.h"
-
-enum confine_verdict { CONFINE_ALLOW, CONFINE_DENY };
-
-/* A test of one argument (0..5): (argument & mask) == value. A mask of 0 is no test. */
-struct confine_test {
-	unsigned arg;
-	uint64_t mask, value;
-};
-
-/*
- * One row of a system call table: a call, the tests that all must hold for the row to apply (each of another argument), and
- * the verdict. Rows of one call that have tests all say the same verdict. A row without a call begins a group and says what that is for.
- */
-struct confine_rule {
-	const char *syscall;
-	enum confine_verdict verdict;
-	int deny_errno; /* CONFINE_DENY */
-	struct confine_test tests[3];
-	const char *why; /* NULL for the plain ones: they are there for what their group is (confine_why) */
-};
-
-/* Of what no row names (confine_table.others), beside errno values: ENOSYS lets libraries fall back. */
-enum { CONFINE_OTHERS_ALLOWED = -1 };
 
 /* The Landlock domain of a daemon: of files and TCP what it says, never a signal or an abstract socket out of it. */
 enum confine_land {
@@ -48,48 +26,44 @@ enum confine_land {
 	CONFINE_LAND_CONNECTS, /* the same, and connects to ports of others */
 };
 
-struct confine_table {
+/* A filter with what goes with it, compiled of the table of its name (sandbox/filters) while this was built. */
+struct confine_filter {
 	const char *name; /* "stage": names the process "glovebox-stage" */
-	const struct confine_rule *rules;
-	size_t n_rules;
-	int others; /* errno, or CONFINE_OTHERS_ALLOWED */
-	enum confine_land land; /* of those that confine_enter takes */
+	enum confine_land land; /* of daemons: of those that confine_enter takes, and the display's */
+	const struct sock_filter *rows;
+	unsigned short n_rows;
 };
 
 /*
- * app is loaded by init, app_deny before it by the warden's builder: what "allowed but for …" means takes two filters. app_alone is loaded
- * by each program of init's that is not a trusted one. warden denies what no process of Glovebox ever needs.
+ * All of them: confine_app, confine_app_deny and so on. init loads app on itself, the warden's builder before it app_deny: what "allowed but for …" means takes two
+ * filters. Each program of init's that is not a trusted one loads app_alone. warden denies what no process of Glovebox ever needs.
  */
-extern const struct confine_table confine_app, confine_app_deny, confine_app_alone, confine_xvfb, confine_wm, confine_stage, confine_front, confine_egress,
-                                  confine_proxy, confine_view, confine_relay, confine_files, confine_warden;
+#define CONFINE_FILTERS(X) \
+	X(app) X(app_deny) X(app_alone) X(xvfb) X(wm) X(stage) X(front) X(egress) X(proxy) X(view) X(relay) X(files) X(warden)
+#define CONFINE_DECLARE(name) extern const struct confine_filter confine_##name;
+CONFINE_FILTERS(CONFINE_DECLARE)
 
 /*
  * The whole entry of a daemon, to be called before it opens anything: detaches the loader's mounts, sets resource limits, drops to
  * its uid and gid with no capability, bounding set or supplementary group, no_new_privs, undumpable, arms the parent-death signal
- * last, waits for the go byte on CHILD_GO (end of file, or a warden that is gone: -1), enters the table's Landlock domain, loads the table. The uid, which is the gid too,
+ * last, waits for the go byte on CHILD_GO (end of file, or a warden that is gone: -1), enters the filter's Landlock domain, loads the filter. The uid, which is the gid too,
  * comes from the environment variable GLOVEBOX_UID that the warden sets, which is cleared. SIGALRM ends the process from now on, as
  * it would if it were not pid 1 of its namespace; a file that would grow beyond LIMIT_FILE_BYTES fails with EFBIG. -1 on any failure: the
  * caller must exit.
  */
-int confine_enter(const struct confine_table *table, struct err *e);
+int confine_enter(const struct confine_filter *filter, struct err *e);
 
 /*
  * The same for a program that is only to check something and was put nowhere: no mounts to detach, no go byte to wait for, and
  * without GLOVEBOX_UID it stays who it is.
  */
-int confine_enter_check(const struct confine_table *table, struct err *e);
+int confine_enter_check(const struct confine_filter *filter, struct err *e);
 
-/* What row `i` of a table is there for: its own words, or those of its group. NULL if nobody said. */
-const char *confine_why(const struct confine_table *table, size_t i);
-
-/* Loads a table on the calling process (no_new_privs must be set). Another architecture's calls kill. */
-int confine_load(const struct confine_table *table, struct err *e);
-
-/* Compiles a table to a BPF program in a sealed memory file (struct sock_filter array); *fd is the caller's. */
-int confine_compile(const struct confine_table *table, int *fd, struct err *e);
-
-/* Loads a program of confine_compile on the calling process, which is 20 times faster than confine_load. */
-int confine_load_compiled(int fd, struct err *e);
+/*
+ * Loads a filter on the calling process for good; no_new_privs must be set. Another architecture's calls kill. To be called between fork and exec as
+ * well: allocates nothing. -1 with errno.
+ */
+int confine_load(const struct confine_filter *filter, struct err *e);
 
 /* Gives up every capability for good: bounding set (with CAP_SETPCAP), ambient set, inheritable, permitted and effective. */
 int confine_drop_caps(struct err *e);

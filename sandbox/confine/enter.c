@@ -153,7 +153,7 @@ static void end_at_alarm(int signo)
 	_exit(128 + signo);
 }
 
-int confine_enter_check(const struct confine_table *table, struct err *e)
+int confine_enter_check(const struct confine_filter *filter, struct err *e)
 {
 	uid_t uid = 0;
 
@@ -161,22 +161,22 @@ int confine_enter_check(const struct confine_table *table, struct err *e)
 		return -1;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
 		return err_sys(e, "prctl");
-	return confine_landlock(table->land, e) < 0 ? -1 : confine_load(table, e);
+	return confine_landlock(filter->land, e) < 0 ? -1 : confine_load(filter, e);
 }
 
-int confine_enter(const struct confine_table *table, struct err *e)
+int confine_enter(const struct confine_filter *filter, struct err *e)
 {
 	struct sigaction at_alarm = {.sa_handler = end_at_alarm};
 	char name[16];
 	uid_t uid = 0;
 
-	(void)snprintf(name, sizeof(name), "glovebox-%s", table->name);
+	(void)snprintf(name, sizeof(name), "glovebox-%s", filter->name);
 	if (read_uid(&uid, e) < 0 || detach_loader(e) < 0 || limit_resources(e) < 0 || confine_become(uid, e) < 0)
 		return -1;
 	if (prctl(PR_SET_NAME, name, 0, 0, 0) < 0 || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 || sigaction(SIGALRM, &at_alarm, NULL) < 0 ||
 	    signal(SIGXFSZ, SIG_IGN) == SIG_ERR || prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0)
 		return err_sys(e, "prctl");
-	if (confine_wait_go(e) < 0 || confine_landlock(table->land, e) < 0)
+	if (confine_wait_go(e) < 0 || confine_landlock(filter->land, e) < 0)
 		return -1;
-	return confine_load(table, e);
+	return confine_load(filter, e);
 }

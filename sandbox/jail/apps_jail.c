@@ -129,8 +129,8 @@ int apps_jail_build(void *arg, int sync, struct err *e)
 		return -1;
 	if (unshare(CLONE_NEWUSER) < 0)
 		return err_sys(e, "a user namespace");
-	if (child_pause(sync, e) < 0 || limit_namespaces(proc, e) < 0 || drop_rights(e) < 0 || confine_load_compiled(jail->deny_filter, e) < 0 ||
-	    skel_copy("/etc/skel", "/home/user", e) < 0)
+	if (child_pause(sync, e) < 0 || limit_namespaces(proc, e) < 0 || drop_rights(e) < 0 ||
+	    (!layer_is_off("filters") && confine_load(&confine_app_deny, e) < 0) || skel_copy("/etc/skel", "/home/user", e) < 0)
 		return -1;
 	return prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0 ? err_sys(e, "prctl") : 0;
 }

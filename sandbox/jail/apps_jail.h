@@ -24,7 +24,6 @@ struct apps_jail {
 	uint32_t disk_mb;       /* all that can be written, /dev/shm too */
 	uint32_t inodes;        /* files there */
 	uint32_t open_files;    /* of one process */
-	int deny_filter;        /* the compiled table app_deny: one of the plan's tools */
 	int store;              /* a socket on which a file of what can be written is sent, for fstatfs alone (O_PATH), or -1: one of the plan's tools */
 	int base_group;         /* cgroup.procs of the jail's leaf `base` in v2, or -1: one of the plan's tools */
 	int proc;               /* made by the midwife; -1 at first */

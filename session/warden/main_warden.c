@@ -129,8 +129,7 @@ static int set_up(struct warden *warden, const struct options *options, struct e
 	if (warden->net < 0 && !warden->user.ordinary)
 		return err_sys(e, "the network namespace");
 	if (settle_mounts(e) < 0 || cgroup_create(&warden->cgroups, warden->state.name, groups, cgroup2, e) < 0 ||
-	    state_prepare(&warden->state, warden_uid(warden, 0, SLOT_FRONT), e) < 0 || share_tools(warden, tools, e) < 0 ||
-	    prepare_filters(warden->filters, e) < 0)
+	    state_prepare(&warden->state, warden_uid(warden, 0, SLOT_FRONT), e) < 0 || share_tools(warden, tools, e) < 0)
 		return -1;
 	return settle_rights(warden->user.ordinary, e);
 }

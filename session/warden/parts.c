@@ -135,11 +135,10 @@ int parts_start_display(struct session *session, const struct child_ops *ops, st
 	char image[700], x11[600], width[16], height[16], name[] = "glovebox-display";
 	struct display_jail jail = {.place = warden->build, .image_root = image, .x11 = x11_path(session, x11, sizeof(x11)),
 	                            .uid = warden_uid(warden, session->slot, SLOT_DISPLAY), .x_mb = session->spec.x_mb, .cookie = session->cookie};
-	char *argv[] = {name, width, height, NULL}, *envp[] = {NULL};
-	int *const fds[] = {&warden->filters[FILTER_XVFB], &warden->filters[FILTER_WM]}; /* enum display_fd */
+	char *argv[] = {name, width, height, NULL}, *envp[] = {layer_env(), NULL};
 	struct child_plan plan = {.log_bytes_max = JAIL_LOG_BYTES, .namespaces = DISPLAY_JAIL_NAMESPACES,
-	                          .program = warden->programs[PROGRAM_DISPLAY], .argv = argv, .envp = envp, .umask = 022, .fds = fds,
-	                          .n_fds = ARRAY_LEN(fds), .build = display_jail_build, .inside = -1, .arg = &jail};
+	                          .program = warden->programs[PROGRAM_DISPLAY], .argv = argv, .envp = envp, .umask = 022,
+	                          .build = display_jail_build, .inside = -1, .arg = &jail};
 
 	(void)snprintf(width, sizeof(width), "%u", session->spec.width_px);
 	(void)snprintf(height, sizeof(height), "%u", session->spec.height_px);
@@ -190,14 +189,14 @@ int parts_start_apps(struct session *session, const struct child_ops *ops, struc
 	                         .uid = warden_uid(warden, session->slot, SLOT_APPS),
 	                         .trusted = warden_uid(warden, session->slot, SLOT_TRUSTED),
 	                         .disk_mb = session->spec.disk_mb, .inodes = session->spec.inodes, .open_files = session->spec.open_files,
-	                         .deny_filter = warden->filters[FILTER_APP_DENY], .store = -1, .base_group = -1};
+	                         .store = -1, .base_group = -1};
 	auto_fd link = -1;
 	auto_fd groups = -1;
 	auto_fd base = -1;
 	auto_fd store = -1;
 	char *argv[] = {name, NULL}, *envp[] = {path, layer_env(), NULL};
-	int *const fds[] = {&link, &warden->filters[FILTER_APP], &groups, &warden->filters[FILTER_APP_ALONE]}; /* enum init_fd */
-	int *const tools[] = {&jail.deny_filter, &jail.base_group, &jail.store};
+	int *const fds[] = {&link, &groups}; /* enum init_fd */
+	int *const tools[] = {&jail.base_group, &jail.store};
 	struct child_plan plan = {.log_bytes_max = JAIL_LOG_BYTES, .namespaces = APPS_JAIL_NAMESPACES & ~(layer_is_off("network") ? CLONE_NEWNET : 0UL),
 	                          .program = warden->programs[PROGRAM_INIT], .argv = argv, .envp = envp, .umask = 022, .fds = fds,
 	                          .n_fds = ARRAY_LEN(fds), .tools = tools, .n_tools = ARRAY_LEN(tools), .build = apps_jail_build,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which program and which table is which, and reading what the operator wrote. */
+/* Which program is which, and reading what the operator wrote. */
 #include "session/warden/prepare.h"
 
 #include <fcntl.h>
@@ -7,16 +7,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sandbox/confine/confine.h"
-#include "session/base/layer.h"
 #include "session/base/util.h"
 
 static const char *const PROGRAM_FILES[N_PROGRAMS] = {[PROGRAM_FRONT] = "glovebox-front", [PROGRAM_STAGE] = "glovebox-stage",
                                                       [PROGRAM_INIT] = "glovebox-init", [PROGRAM_DISPLAY] = "glovebox-display",
                                                       [PROGRAM_VIEW] = "glovebox-view", [PROGRAM_EGRESS] = "glovebox-egress"};
-static const struct confine_table *const FILTER_TABLES[N_FILTERS] = {[FILTER_APP] = &confine_app, [FILTER_APP_DENY] = &confine_app_deny,
-                                                                     [FILTER_APP_ALONE] = &confine_app_alone,
-                                                                     [FILTER_XVFB] = &confine_xvfb, [FILTER_WM] = &confine_wm};
 
 static int read_text(const char *path, char **text, struct err *e)
 {
@@ -70,15 +65,5 @@ int prepare_programs(int programs[N_PROGRAMS], int tools[N_STATE_TOOLS], struct 
 	}
 	for (int i = 0; i < N_STATE_TOOLS; i++)
 		tools[i] = openat(dir, STATE_TOOL_FILES[i], O_RDONLY | O_CLOEXEC);
-	return 0;
-}
-
-int prepare_filters(int filters[N_FILTERS], struct err *e)
-{
-	static const struct confine_table nothing = {.name = "nothing", .others = CONFINE_OTHERS_ALLOWED};
-
-	for (int i = 0; i < N_FILTERS; i++)
-		if (confine_compile(layer_is_off("filters") ? &nothing : FILTER_TABLES[i], &filters[i], e) < 0)
-			return -1;
 	return 0;
 }

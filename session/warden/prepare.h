@@ -13,7 +13,4 @@ int prepare_ceilings(struct ceilings *ceilings, const char *file, struct err *e)
 /* Opens the programs that lie beside this one; of those for the app jail one is -1 where there is none. The descriptors are the caller's. */
 int prepare_programs(int programs[N_PROGRAMS], int tools[N_STATE_TOOLS], struct err *e);
 
-/* Compiles the filters of the jails. The descriptors are the caller's. */
-int prepare_filters(int filters[N_FILTERS], struct err *e);
-
 #endif

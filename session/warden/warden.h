@@ -21,9 +21,6 @@ struct session;
 /* Files that are opened once, at the start: children are started from these and nothing else. */
 enum program { PROGRAM_FRONT, PROGRAM_STAGE, PROGRAM_INIT, PROGRAM_DISPLAY, PROGRAM_EGRESS, PROGRAM_VIEW, N_PROGRAMS };
 
-/* Filters that are compiled once, at the start. */
-enum filter { FILTER_APP, FILTER_APP_DENY, FILTER_APP_ALONE, FILTER_XVFB, FILTER_WM, N_FILTERS };
-
 #define WARDEN_LOG_ENV 2
 
 struct warden {
@@ -33,7 +30,6 @@ struct warden {
 	struct ceilings ceilings;
 	struct cgroups *cgroups;
 	int programs[N_PROGRAMS];
-	int filters[N_FILTERS];
 	bool has_tools;             /* share/bin holds programs for the app jails */
 	char images[512];           /* the folder of images, without links */
 	char build[600];            /* an empty folder where children build their roots */

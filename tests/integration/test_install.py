@@ -128,10 +128,18 @@ def test_only_builds_for_it_can_switch_layers_off(prepared):
         assert b"GLOVEBOX_LAYER_OFF" not in program.read_bytes(), program
 
 
-def test_what_sanitizers_need_has_the_name_that_is_looked_for():
-    """The check above looks for this name."""
-    guarded = re.findall(r"#ifdef CONFINE_SANITIZER(.*?)#endif", (TREE / "sandbox/confine/compile.c").read_text(), re.S)
-    assert any("sanitizer_rows[]" in text for text in guarded)
+@pytest.mark.parametrize("weak", [False, True])
+def test_a_program_shows_what_its_filters_allow(tmp_path, weak):
+    """Filters that were compiled with the sanitizers' extra list bring the name that is looked for into every program that has them."""
+    flags = ["-std=gnu17", "-D_GNU_SOURCE", f"-I{TREE}", *(["-DCONFINE_SANITIZER"] if weak else [])]
+    rows, source, program = tmp_path / "filters.rows", tmp_path / "program.c", tmp_path / "program"
+    subprocess.run(["gcc", *flags, "-o", tmp_path / "filters", *(TREE / "sandbox/filters").glob("*.c"), BUILD / "libbase.a", "-lseccomp"], check=True)
+    rows.write_text(subprocess.run([tmp_path / "filters"], capture_output=True, text=True, check=True).stdout)
+    source.write_text("int main(void) { return 0; }\n")
+    subprocess.run(["gcc", *flags, f'-DFILTER_ROWS="{rows}"', "-o", program, source, TREE / "sandbox/confine/filters.c", BUILD / "libbase.a"], check=True)
+    names = subprocess.run(["nm", program], capture_output=True, text=True, check=True).stdout
+    assert ("sanitizer_rows" in names) == weak and "confine_app_deny" in names
+    assert subprocess.run([TREE / "session/refuse_weakened", program], capture_output=True, check=False).returncode == weak
 
 
 def test_the_unit_gives_what_the_warden_keeps():

@@ -7,8 +7,6 @@
 #define UNIT_JAIL_H
 
 #include <fcntl.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,18 +32,6 @@ struct jail {
 	char door[64];
 };
 
-/* A system call filter of n rows that allow everything. */
-static inline int jail_filter(size_t n)
-{
-	static const struct sock_filter allow = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
-	int fd = memfd_create("filter", 0);
-
-	assert_true(fd >= 0);
-	for (size_t i = 0; i < n; i++)
-		assert_int_equal(write(fd, &allow, sizeof(allow)), sizeof(allow));
-	return fd;
-}
-
 /* Becomes a program of the build that this test belongs to. */
 static inline void jail_exec(const char *name, const char *arg)
 {
@@ -61,16 +47,16 @@ static inline void jail_exec(const char *name, const char *arg)
 }
 
 /* Starts init with `ends` as its descriptors from INIT_FD_GO on. */
-static inline void jail_fork(struct jail *jail, const int ends[5])
+static inline void jail_fork(struct jail *jail, const int ends[3])
 {
 	jail->pid = fork();
 	assert_true(jail->pid >= 0);
 	if (jail->pid == 0) {
-		int high[5];
+		int high[3];
 
-		for (int i = 0; i < 5; i++)
+		for (int i = 0; i < 3; i++)
 			high[i] = fcntl(ends[i], F_DUPFD_CLOEXEC, 100);
-		for (int i = 0; i < 5; i++)
+		for (int i = 0; i < 3; i++)
 			(void)dup2(high[i], INIT_FD_GO + i);
 		(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 		jail_exec("glovebox-init", jail->door);
@@ -80,7 +66,7 @@ static inline void jail_fork(struct jail *jail, const int ends[5])
 /* Starts init with everything that it needs; its INIT_READY is still to be read. */
 static inline void jail_start(struct jail *jail)
 {
-	int stage[2], groups[2], go[2], filter = jail_filter(1);
+	int stage[2], groups[2], go[2];
 
 	(void)snprintf(jail->door, sizeof(jail->door), "/tmp/glovebox-test-%d.sock", getpid());
 	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, stage), 0);
@@ -90,12 +76,11 @@ static inline void jail_start(struct jail *jail)
 		jail->groups[i] = memfd_create("procs", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 		assert_int_equal(ipc_send(groups[0], &i, 1, &jail->groups[i], 1, NULL), 0);
 	}
-	jail_fork(jail, (const int[]){go[0], stage[1], filter, groups[1], filter});
+	jail_fork(jail, (const int[]){go[0], stage[1], groups[1]});
 	jail->stage = stage[0];
 	(void)close(stage[1]);
 	(void)close(groups[1]);
 	(void)close(go[0]);
-	(void)close(filter);
 	assert_int_equal(write(go[1], "g", 1), 1);
 	(void)close(go[1]);
 	(void)close(groups[0]);

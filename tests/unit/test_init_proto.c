@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* links: apps/init */
+/* links: glovebox-init */
 /* Spawn records: good ones come out as they went in, hostile ones are refused. */
 #include <setjmp.h>
 #include <stdarg.h>

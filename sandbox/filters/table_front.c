@@ -3,19 +3,15 @@
  * The system calls of glovebox-front: its loop, connections of the listening sockets that it was given, SQLite in front/, reads in
  * images/ and journals/. It starts nothing and connects to nothing but stages.
  */
-#include <sys/socket.h>
+#include "sandbox/filters/rows.h"
 
-#include "sandbox/confine/rows.h"
-
-static const struct confine_rule rules[] = {
+static const struct table_rule rules[] = {
 	ROWS_PROCESS,
 	ROWS_LOOP,
 	ROWS_SOCKETS,
 	ROWS_FILES,
 	ROWS_DANGEROUS,
-	FOR("it starts nothing"),
-	DENY(execve, EPERM),
-	DENY(execveat, EPERM),
+	ROWS_STARTS_NOTHING,
 	FOR("libmicrohttpd"),
 	PLAIN(sendfile),
 	FOR("the file of a private key, while it is read"),
@@ -26,4 +22,4 @@ static const struct confine_rule rules[] = {
 	PLAIN(rmdir), PLAIN(umask), PLAIN(unlink), PLAIN(unlinkat), PLAIN(utime), PLAIN(utimensat), PLAIN(utimes),
 };
 
-DAEMON_TABLE(confine_front, "front", rules, CONFINE_LAND_WRITES);
+DAEMON_TABLE(table_front, "front", rules, CONFINE_LAND_WRITES);

@@ -1,25 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The system calls of the app jail: what was traced of terminals, GTK, Chromium, Firefox and LibreOffice, and harmless kin. A second
- * filter, confine_app_deny, takes out of the allowed calls the arguments that lead out of a jail. Trusted programs, the browsers, keep
- * their own sandboxes, so they can make namespaces of users, processes, network and IPC; all others get a third filter, confine_app_alone,
+ * filter, app_deny, takes out of the allowed calls the arguments that lead out of a jail. Trusted programs, the browsers, keep
+ * their own sandboxes, so they can make namespaces of users, processes, network and IPC; all others get a third filter, app_alone,
  * by which they cannot. clone3 is refused as unknown (its flags are in memory, where a filter cannot look): libraries fall back to
- * clone. So are SysV IPC, io_uring and userfaultfd: no app needs them.
+ * clone. So are SysV IPC, io_uring and userfaultfd: no app needs them. What is allowed shares no rows with daemons: what one of them comes to need is
+ * not for the jail.
  */
 #include <linux/sched.h>
 #include <netinet/in.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
-#include "sandbox/confine/rows.h"
+#include "sandbox/filters/rows.h"
 
-#define SOCK_TYPE_MASK 0xF /* the rest are SOCK_CLOEXEC and SOCK_NONBLOCK */
-#define SOCKET(family, type, protocol) \
-	{.syscall = "socket", \
-	 .tests = {{0, LOW32, (family)}, {1, SOCK_TYPE_MASK, (type)}, {2, LOW32, (protocol)}}, \
-	 .why = "no raw, ping, MPTCP, SCTP, netlink, packet, VSOCK: the last is not even in a network namespace"}
+#define APP_SOCKET(family, type, protocol) \
+	SOCKET(family, type, protocol, "no raw, ping, MPTCP, SCTP, netlink, packet, VSOCK: the last is not even in a network namespace")
 
-static const struct confine_rule rules[] = {
+static const struct table_rule rules[] = {
 	FOR("files: opening, reading, writing, looking; what may be touched is for mounts, modes and Landlock to say"),
 	PLAIN(access), PLAIN(chdir), PLAIN(chmod), PLAIN(chown), PLAIN(close), PLAIN(close_range), PLAIN(copy_file_range),
 	PLAIN(creat), PLAIN(dup), PLAIN(dup2), PLAIN(dup3), PLAIN(faccessat), PLAIN(faccessat2), PLAIN(fadvise64), PLAIN(fallocate),
@@ -74,24 +72,24 @@ static const struct confine_rule rules[] = {
 	PLAIN(listen), PLAIN(recvfrom), PLAIN(recvmmsg), PLAIN(recvmsg), PLAIN(sendmmsg), PLAIN(sendmsg), PLAIN(sendto),
 	PLAIN(setsockopt), PLAIN(shutdown),
 	ALLOW_IF(socket, 0, LOW32, AF_UNIX, "the display, the buses"),
-	SOCKET(AF_INET, SOCK_STREAM, 0), SOCKET(AF_INET, SOCK_STREAM, IPPROTO_TCP), SOCKET(AF_INET, SOCK_DGRAM, 0),
-	SOCKET(AF_INET, SOCK_DGRAM, IPPROTO_UDP), SOCKET(AF_INET6, SOCK_STREAM, 0), SOCKET(AF_INET6, SOCK_STREAM, IPPROTO_TCP),
-	SOCKET(AF_INET6, SOCK_DGRAM, 0), SOCKET(AF_INET6, SOCK_DGRAM, IPPROTO_UDP),
+	APP_SOCKET(AF_INET, SOCK_STREAM, 0), APP_SOCKET(AF_INET, SOCK_STREAM, IPPROTO_TCP), APP_SOCKET(AF_INET, SOCK_DGRAM, 0),
+	APP_SOCKET(AF_INET, SOCK_DGRAM, IPPROTO_UDP), APP_SOCKET(AF_INET6, SOCK_STREAM, 0), APP_SOCKET(AF_INET6, SOCK_STREAM, IPPROTO_TCP),
+	APP_SOCKET(AF_INET6, SOCK_DGRAM, 0), APP_SOCKET(AF_INET6, SOCK_DGRAM, IPPROTO_UDP),
 	ALLOW_IF(socketpair, 0, LOW32, AF_UNIX, "the only family that has pairs"),
 	ALLOW_IF(personality, 0, LOW32, 0, "the usual one"),
 	ALLOW_IF(personality, 0, LOW32, LOW32, "only asks"),
 	ROWS_DANGEROUS,
 };
 
-TABLE(confine_app, "app", rules, ENOSYS);
+TABLE(table_app, "app", rules, ENOSYS);
 
 #define NO_NAMESPACE(name, flag) DENY_IF(name, EPERM, 0, (flag), (flag), "mounts and names belong to the warden alone")
 #define NO_TTY(request, text) DENY_IF(ioctl, EPERM, 1, LOW32, (request), (text))
 #define NO_TABLES(level) \
-	{.syscall = "setsockopt", .verdict = CONFINE_DENY, .deny_errno = EPERM, \
+	{.syscall = "setsockopt", .verdict = TABLE_DENY, .deny_errno = EPERM, \
 	 .tests = {{1, LOW32, (level)}, {2, LOW32, 64}}, .why = "IPT_SO_SET_REPLACE: netfilter from a nested network namespace"}
 
-static const struct confine_rule deny_rules[] = {
+static const struct table_rule deny_rules[] = {
 	NO_NAMESPACE(clone, CLONE_NEWNS),
 	NO_NAMESPACE(clone, CLONE_NEWCGROUP),
 	NO_NAMESPACE(clone, CLONE_NEWUTS),
@@ -107,13 +105,13 @@ static const struct confine_rule deny_rules[] = {
 	NO_TABLES(IPPROTO_IPV6),
 };
 
-TABLE(confine_app_deny, "app_deny", deny_rules, CONFINE_OTHERS_ALLOWED);
+TABLE(table_app_deny, "app_deny", deny_rules, TABLE_OTHERS_ALLOWED);
 
 #define NO_NESTING(name, flag) DENY_IF(name, EPERM, 0, (flag), (flag), "most of the kernel's way from a user to root begins in a namespace")
 
-static const struct confine_rule alone_rules[] = {
+static const struct table_rule alone_rules[] = {
 	NO_NESTING(clone, CLONE_NEWUSER), NO_NESTING(clone, CLONE_NEWPID), NO_NESTING(clone, CLONE_NEWNET), NO_NESTING(clone, CLONE_NEWIPC),
 	NO_NESTING(unshare, CLONE_NEWUSER), NO_NESTING(unshare, CLONE_NEWPID), NO_NESTING(unshare, CLONE_NEWNET), NO_NESTING(unshare, CLONE_NEWIPC),
 };
 
-TABLE(confine_app_alone, "app_alone", alone_rules, CONFINE_OTHERS_ALLOWED);
+TABLE(table_app_alone, "app_alone", alone_rules, TABLE_OTHERS_ALLOWED);

@@ -3,22 +3,17 @@
  * The system calls of glovebox-relay, on top of those of the app jail: bytes between sockets that it accepted and sockets of the Unix family. It is
  * given the socket that listens.
  */
-#include <sys/socket.h>
+#include "sandbox/filters/rows.h"
 
-#include "sandbox/confine/rows.h"
-
-static const struct confine_rule rules[] = {
+static const struct table_rule rules[] = {
 	ROWS_PROCESS,
 	ROWS_LOOP,
 	ROWS_DANGEROUS,
-	FOR("it starts nothing, and was given what listens"),
-	DENY(execve, EPERM),
-	DENY(execveat, EPERM),
-	DENY(bind, EPERM),
-	DENY(listen, EPERM),
+	ROWS_STARTS_NOTHING,
+	ROWS_LISTENS_NOWHERE,
 	ALLOW_IF(socket, 0, LOW32, AF_UNIX, "to the socket of the session's egress, the only one that it may name"),
 	FOR("bytes between two sockets"),
 	PLAIN(accept4), PLAIN(connect), PLAIN(getsockopt), PLAIN(recvfrom), PLAIN(sendto), PLAIN(shutdown),
 };
 
-TABLE(confine_relay, "relay", rules, ENOSYS);
+TABLE(table_relay, "relay", rules, ENOSYS);

@@ -4,11 +4,9 @@
  * back of what it wrote to its journal: O_APPEND can be taken off a descriptor, but without lseek it still
  * writes behind what it wrote before.
  */
-#include <sys/socket.h>
+#include "sandbox/filters/rows.h"
 
-#include "sandbox/confine/rows.h"
-
-static const struct confine_rule rules[] = {
+static const struct table_rule rules[] = {
 	ROWS_PROCESS,
 	ROWS_LOOP,
 	ROWS_SOCKETS,
@@ -16,10 +14,8 @@ static const struct confine_rule rules[] = {
 	ROWS_DANGEROUS,
 	FOR("values of secrets"),
 	PLAIN(mlock),
-	FOR("it starts nothing"),
-	DENY(execve, EPERM),
-	DENY(execveat, EPERM),
+	ROWS_STARTS_NOTHING,
 	ALLOW_IF(fallocate, 1, LOW32, 0, "picture segments; without a mode it makes a file longer, never shorter: the journal stays"),
 };
 
-DAEMON_TABLE(confine_stage, "stage", rules, CONFINE_LAND_READS);
+DAEMON_TABLE(table_stage, "stage", rules, CONFINE_LAND_READS);

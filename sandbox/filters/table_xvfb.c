@@ -3,11 +3,9 @@
  * The system calls of Xvfb, with those of the shell and the keyboard compiler that it runs at its start, and near kin that
  * another build of its libraries may use instead. It listens on a Unix socket and maps what its clients pass.
  */
-#include <sys/socket.h>
+#include "sandbox/filters/rows.h"
 
-#include "sandbox/confine/rows.h"
-
-static const struct confine_rule rules[] = {
+static const struct table_rule rules[] = {
 	ROWS_PROCESS,
 	ROWS_LOOP,
 	ROWS_SOCKETS,
@@ -22,4 +20,4 @@ static const struct confine_rule rules[] = {
 	PLAIN(setgid), PLAIN(setpgid), PLAIN(setresuid), PLAIN(setuid), PLAIN(vfork), PLAIN(wait4), PLAIN(waitid),
 };
 
-TABLE(confine_xvfb, "xvfb", rules, ENOSYS);
+DAEMON_TABLE(table_xvfb, "xvfb", rules, CONFINE_LAND_RUNS);

@@ -4,11 +4,10 @@
  * configuration says; execve is left for its own start only in name: the warden makes the root noexec soon after.
  */
 #include <linux/sched.h>
-#include <sys/socket.h>
 
-#include "sandbox/confine/rows.h"
+#include "sandbox/filters/rows.h"
 
-static const struct confine_rule rules[] = {
+static const struct table_rule rules[] = {
 	ROWS_PROCESS,
 	ROWS_LOOP,
 	ROWS_SOCKETS,
@@ -20,4 +19,4 @@ static const struct confine_rule rules[] = {
 	PLAIN(pipe), PLAIN(sched_getattr), PLAIN(sched_setattr), PLAIN(unlink), PLAIN(wait4),
 };
 
-TABLE(confine_wm, "wm", rules, ENOSYS);
+DAEMON_TABLE(table_wm, "wm", rules, CONFINE_LAND_RUNS);
