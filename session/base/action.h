@@ -3,7 +3,7 @@
  * The action table: a row per action.
  *
  * display, input and apps each export an array of rows beside their functions; the stage joins them. A row gives decoding, the
- * schemas of GET /v1/actions and the table of the README. Before `run` is called the whole list of a call has passed its forms
+ * schemas of GET /v1/actions and the table of docs/actions.md. Before `run` is called the whole list of a call has passed its forms
  * and `check`, and coordinates have been mapped to native pixels.
  */
 #ifndef BASE_ACTION_H

@@ -13,7 +13,7 @@
 
 /*
  * Every refusal that a caller can see: symbol, wire name (stable, append-only), HTTP status, who can mend it (`fix`), title.
- * The README table and GET /v1 are made from these rows.
+ * The table of docs/errors.md and GET /v1 are made from these rows.
  */
 #define ERR_ROWS(X)                                                                                                            \
 	X(ERR_BAD_JSON, "bad_json", 400, "caller", "The body is not valid JSON")                                               \

@@ -3,7 +3,7 @@
  * JSON from outside, read strictly, and objects checked by rows.
  *
  * A form is a table of fields. It gives validation with exact errors (pointer, value, rule), JSON Schema, and the tables of the
- * README: a new field is a new row. Nothing is clamped and nothing is guessed: unknown fields, wrong types, values out of range
+ * docs: a new field is a new row. Nothing is clamped and nothing is guessed: unknown fields, wrong types, values out of range
  * and missing fields are refused. Owner: session/base. No threads.
  */
 #ifndef BASE_JSON_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The lease as a state machine: who holds the controls, what happens, who holds them then. What has no row is refused. The README's table is made
+ * The lease as a state machine: who holds the controls, what happens, who holds them then. What has no row is refused. The table of docs/people.md is made
  * of these rows. Owner: the stage.
  */
 #ifndef STAGE_LEASE_ROWS_H

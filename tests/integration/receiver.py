@@ -13,7 +13,7 @@ KEY = "whsec-0123456789abcdef"
 
 
 def is_signed(key, header, body, now=None, within_s=300):
-    """What a receiver does with Glovebox-Signature; README.md has the same lines."""
+    """What a receiver does with Glovebox-Signature; docs/network.md has the same lines."""
     parts = dict(part.split("=", 1) for part in header.split(","))
     wanted = hmac.new(key.encode(), parts["t"].encode() + b"." + body, hashlib.sha256).hexdigest()
     return hmac.compare_digest(wanted, parts["v1"]) and abs((now or time.time()) - int(parts["t"])) < within_s

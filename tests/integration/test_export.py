@@ -214,7 +214,7 @@ def test_what_is_refused(server, recorded, cli, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_lines_of_the_readme(recorded, cli, tmp_path):
+def test_the_lines_of_the_page(recorded, cli, tmp_path):
     environment = {**cli.environment, "PATH": f"{BUILD}:{os.environ['PATH']}", "ID": recorded.id}
     subprocess.run(["sh", "-ec", block("export")], check=True, env=environment, cwd=tmp_path)
     for name, inside in ("run.zip", "index.html"), ("osworld.zip", "traj.jsonl"):

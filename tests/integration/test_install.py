@@ -7,14 +7,18 @@ import re
 import shutil
 import socket
 import subprocess
+import sys
 import tarfile
 
 import pytest
 
 from conftest import BUILD, TREE, Server
 
+sys.path.insert(0, str(TREE / "tests"))
+from readme import broken_links, pages  # noqa: E402
+
 PLACES = ["bin/glovebox", "sbin/gloveboxd", "lib/glovebox/bin/glovebox-front", "lib/glovebox/images/build",
-          "lib/glovebox/images/recipes/minimal/recipe", "lib/systemd/system/glovebox.service", "share/doc/glovebox/LICENSE",
+          "lib/glovebox/images/recipes/minimal/recipe", "lib/systemd/system/glovebox.service", "share/doc/glovebox/LICENSE", "share/doc/glovebox/docs/operating.md",
           *(f"share/glovebox/adapters/{path.name}" for path in (TREE / "session/dialects/adapters").iterdir())]
 
 
@@ -71,6 +75,13 @@ def test_places(installed, place):
     path = installed / place
     assert path.resolve().is_relative_to(installed) and path.is_file()
     assert path.stat().st_uid == 0 and path.stat().st_mode & 0o022 == 0
+
+
+def test_pages(installed):
+    """Those that are installed lead to each other."""
+    folder = installed / "share/doc/glovebox"
+    assert len(pages(folder)) == len(pages()) > 10
+    assert [link for page in folder.rglob("*.md") for link in broken_links(folder, page)] == []
 
 
 def test_recipes_are_the_same(installed):

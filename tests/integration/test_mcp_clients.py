@@ -207,7 +207,7 @@ def test_by_tls_and_by_a_unix_socket(make_server, tmp_path):
     assert lines.close() == []
 
 
-def test_config_of_the_readme(server, make_client):
+def test_config_of_the_page(server, make_client):
     """The entry as it stands there, started by the official client: a desktop with Firefox, which ends with the client."""
     entry = json.loads(block("mcp"))["mcpServers"]["glovebox"]
     for mode in ("legacy", "auto"):
@@ -222,7 +222,7 @@ def test_config_of_the_readme(server, make_client):
         assert made not in server.live_sessions()
 
 
-def test_config_of_the_readme_for_http(server, session, make_client):
+def test_config_of_the_page_for_http(server, session, make_client):
     entry = json.loads(block("mcp-http"))["mcpServers"]["glovebox"]
     assert entry["type"] == "http" and entry["url"] == "http://127.0.0.1:7070/mcp"
     scheme, token = entry["headers"]["Authorization"].split(" ")

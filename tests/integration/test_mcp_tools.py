@@ -350,7 +350,7 @@ def test_who_watches_has_no_tools(owned, role):
     assert (reply.status, reply.json["code"]) == (403, "forbidden")
 
 
-def test_the_readme_says_the_same(owned):
+def test_the_page_says_the_same(owned):
     server, _ = owned
     rows = [(f"`{row['name']}`", ", ".join(role for role in SEES if row["name"] in SEES[role]), row["description"])
             for row in Client(server.api).post(request("tools/list")).result["tools"]]

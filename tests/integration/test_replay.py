@@ -100,8 +100,8 @@ def test_the_same_as_zip_and_from_the_server(cli, recorded, tmp_path):
     assert head["verdict"] == "passed" and verdicts(steps) == 4 * ["passed"]
 
 
-def test_readme(cli, tmp_path):
-    """The block in README.md, as it stands there, in an empty folder."""
+def test_the_lines_of_the_page(cli, tmp_path):
+    """The block in docs/journal.md, as it stands there, in an empty folder."""
     environment = {**cli.environment, "PATH": f"{BUILD}:{os.environ['PATH']}"}
     done = subprocess.run(["bash", "-e", "-c", block("replay")], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stdout + done.stderr

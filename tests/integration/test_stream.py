@@ -6,6 +6,7 @@ import os
 import random
 import re
 import signal
+import sys
 
 import pytest
 from PIL import ImageChops, ImageStat
@@ -17,6 +18,9 @@ from raw import Wire, assert_problem, ask, head
 from stream import Mirror, NoStream
 from test_events import front_of, n_connections
 from test_seeing import BACKGROUND, difference, shot
+
+sys.path.insert(0, str(TREE / "tests"))
+from readme import block  # noqa: E402
 
 # As what a stream is asked for; the picture of each is checked against a screenshot of the same parameters.
 VIEWS = ["", "?format=raw&cursor=false", "?space=640x400", "?format=webp&space=1000x333", "?region=100,50,301,207",
@@ -332,13 +336,11 @@ def test_readers_that_leave_in_the_middle(session):
 
 
 def test_the_example(session):
-    """That of the README, as it stands there, until it has a frame."""
-    text = (TREE / "README.md").read_text().partition("## A picture kept current")[2]
-    code = text.partition("```python\n")[2].partition("```")[0]
+    """That of docs/pictures.md, as it stands there, until it has a frame."""
     names = {"API": f"{session.api.url}/v1/sessions", "ID": session.id, "TOKEN": session.agent.token}
     session.do("move", x=300, y=300)
     expected = session.shot()
-    exec(code + "    if data: break\n", names)  # noqa: S102: it is ours
+    exec(block("stream") + "    if data: break\n", names)  # noqa: S102: it is ours
     assert difference(names["picture"], expected) is None
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The programs of ten lines in README.md, run as they stand there: the vendor's package, a stand-in of the model, a real session; and a click
+"""The programs of ten lines in README.md and docs/models.md, run as they stand there: the vendor's package, a stand-in of the model, a real session; and a click
 of each vendor's by curl."""
 import contextlib
 import json

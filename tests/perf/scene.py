@@ -3,8 +3,12 @@
 import base64
 import html
 import re
+import sys
 
 from server import TREE
+
+sys.path.insert(0, str(TREE / "tests"))
+from readme import pages  # noqa: E402
 
 FOLDER = "/home/user"
 # No bar that fades by itself: what is drawn is the answer to a click.
@@ -14,9 +18,9 @@ BUTTON_SCRIPT = "let n=0;b.onmousedown=()=>{b.textContent='Clicked '+(++n)+' tim
 
 
 def page():
-    """README.md as a page, more or less, with a button at its top."""
+    """README.md and docs as a page, more or less, with a button at its top."""
     lines = []
-    for line in (TREE / "README.md").read_text().splitlines():
+    for line in "\n".join(page.read_text() for page in pages()).splitlines():
         text = re.sub(r"`([^`]*)`", r"<code>\1</code>", html.escape(line))
         if line.startswith("#"):
             text = f"<h2>{text.lstrip('# ')}</h2>"
@@ -46,7 +50,7 @@ class Scene:
 
     def __init__(self, session, width, height):
         put(session, "page.html", page().encode())
-        put(session, "desktop.png", (TREE / "images/readme/desktop.png").read_bytes())
+        put(session, "desktop.png", (TREE / "docs/shots/desktop.png").read_bytes())
         put(session, "program.c", (TREE / "session/base/json.c").read_bytes())
         self.session = session
         self.width, self.height = width, height

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""README.md says what the code says."""
+"""README.md and docs/ say what the code says, and lead where they say."""
 import json
+import os
 import pathlib
 import re
 import sys
@@ -9,7 +10,7 @@ import pytest
 
 TREE = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TREE / "tests"))
-from readme import README, block, check_table, check_text  # noqa: E402
+from readme import block, broken_links, check_table, check_text, pages  # noqa: E402
 
 
 def test_errors():
@@ -32,26 +33,68 @@ def test_lease():
 
 def test_files_that_are_named_exist():
     """Every path of the tree in backquotes or a link is there."""
-    named = re.findall(r"(?:`|\]\()((?:session|display|input|apps|sandbox|tests|images|\.ci)/[\w./-]+)", README.read_text())
+    named = [(page.name, path) for page in pages()
+             for path in re.findall(r"(?:`|\]\()((?:session|display|input|apps|sandbox|tests|images|docs|\.ci)/[\w./-]+)", page.read_text())]
+    assert len(named) > 40
+    assert [(page, path) for page, path in named if not (TREE / path).exists()] == []
+
+
+def markdown():
+    """Every page of the tree, but what others wrote."""
+    for folder, folders, files in os.walk(TREE):
+        folders[:] = [name for name in folders if name not in (".git", "node_modules", "vendor") and not name.startswith("build")]
+        yield from (pathlib.Path(folder, name) for name in files if name.endswith(".md"))
+
+
+def test_links_lead_somewhere():
+    """Each link of each page of the tree: the file is there, and in it the heading."""
+    found = list(markdown())
+    assert {*pages(), TREE / "CHANGELOG.md", TREE / "images/README.md", TREE / "sandbox/README.md"} <= set(found)
+    assert [link for page in found for link in broken_links(TREE, page)] == []
+
+
+def test_broken_links_are_found(tmp_path):
+    page, other = tmp_path / "README.md", tmp_path / "docs" / "other.md"
+    other.parent.mkdir()
+    other.write_text("# A `name`, and *more*\n\n```\n# no heading\n```\n\n## Twice\n\n## Twice\n\n[up](../README.md#top) [out](../../etc)\n")
+    good = "[a](docs/other.md) [b](docs/other.md#a-name-and-more) [c](docs/other.md#twice-1) [d](#top) [e](https://example.org/#x) `[f](g)`"
+    page.write_text(f"# Top\n\n{good}\n\n    [code](nowhere)\n\n[h](#nothing) [i](docs/none.md) [j](docs/other.md#no-heading) [k](docs/other.md#twice-2)\n")
+    assert broken_links(tmp_path, page) == [f"README.md: {link}" for link in ("#nothing", "docs/none.md", "docs/other.md#no-heading", "docs/other.md#twice-2")]
+    assert broken_links(tmp_path, other) == ["docs/other.md: ../../etc"]
+
+
+def test_every_page_is_found_from_the_first():
+    """README.md leads to all of them, and each says in its first line for whom it is."""
+    first = pages()[0].read_text()
+    assert [page.name for page in pages()[1:] if f"](docs/{page.name}" not in first] == []
+    assert [page.name for page in pages()[1:] if not re.match(r"# .+\n\nFor ", page.read_text())] == []
+    assert len(first.splitlines()) <= 300
+
+
+def test_pages_that_programs_name_exist():
+    """What code, helps and scripts call docs/NAME.md is there."""
+    sources = [path for folder in ("session", "display", "input", "apps", "sandbox", "tests") for path in (TREE / folder).rglob("*")
+               if path.suffix in (".c", ".h", ".py", ".js", ".mjs", ".html", ".service") and "vendor" not in path.parts]
+    named = {(path.name, page) for path in sources for page in re.findall(r"\bdocs/[a-z]+\.md", path.read_text()) if path.name != "test_readme.py"}
     assert named
-    assert [path for path in named if not (TREE / path).exists()] == []
+    assert [(path, page) for path, page in named if not (TREE / page).exists()] == []
 
 
 def test_blocks_to_run_are_run():
     """Each block that says so is asked for by a test, and there is one of each name."""
-    marked = re.findall(r"^<!-- run (\w+) -->$", README.read_text(), re.M)
-    asked = {name for path in (TREE / "tests/integration").glob("*.py") for name in re.findall(r'\bblock\("(\w+)"\)', path.read_text())}
-    assert set(marked) == asked
+    marked = [name for page in pages() for name in re.findall(r"^<!-- run ([\w-]+) -->$", page.read_text(), re.M)]
+    asked = {name for path in (TREE / "tests/integration").glob("*.py") for name in re.findall(r'\bblock\("([\w-]+)"\)', path.read_text())}
+    assert sorted(marked) == sorted(asked)
     assert [name for name in marked if not block(name)] == []
 
 
 def test_a_block_is_what_stands_there(tmp_path, monkeypatch):
     page = tmp_path / "README.md"
     page.write_text("a\n<!-- run one -->\n```js\nlet a = 1\n\n  b()\n```\n\n<!-- run two -->\n\n    glovebox ls\n\n      more\n\ntext\n    code\n")
-    monkeypatch.setattr("readme.README", page)
+    monkeypatch.setattr("readme.pages", lambda: [page])
     assert block("one") == "let a = 1\n\n  b()\n"
     assert block("two") == "glovebox ls\n\n  more\n"
-    with pytest.raises(AssertionError, match="0 blocks"):
+    with pytest.raises(AssertionError, match="0 pages"):
         block("three")
 
 
