@@ -308,6 +308,8 @@
 #define LIMIT_METER_LEAST_MS 100              /* the same when somebody asks */
 #define LIMIT_METER_TELL_MS 10000             /* between two lines about one limit that is met again and again */
 #define LIMIT_METER_USAGE_MS 300000           /* between two lines about what was used at most */
+#define LIMIT_METER_FLOOD 200                 /* processes that are refused between two looks are a flood */
+#define LIMIT_METER_FLOOD_LOOKS 2             /* so many looks one after the other, and those who can have made it are ended */
 #define LIMIT_METER_CPU_MS 10000              /* the processor time of a peak is an average over this */
 #define LIMIT_TTL_S (365 * 86400)             /* life of a session, and its time without a call */
 #define LIMIT_PICTURE_MIN_BYTES 1024          /* max_bytes of a picture: what every picture can be made to fit */

@@ -118,7 +118,7 @@ static const struct {
 };
 
 /* What stages count (session/stage/alarms.c, meters.c). */
-static const char *const alarms[] = {"masked", "withheld", "noted", "sigsys", "returned"};
+static const char *const alarms[] = {"masked", "withheld", "noted", "sigsys", "returned", "ended"};
 static const char *const limits[] = {"cpu", "memory_mb", "pids", "disk_mb", "inodes", "x_mb", "exec_ms", "egress_connections", "egress_bytes_s", "egress_bytes"};
 
 void metrics_refused(struct metrics *metrics, enum err_code code)

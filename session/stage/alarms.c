@@ -6,7 +6,7 @@
 
 static const char *const names[N_ALARMS] = {
 	[ALARM_MASKED] = "masked", [ALARM_WITHHELD] = "withheld", [ALARM_NOTED] = "noted", [ALARM_SIGSYS] = "sigsys",
-	[ALARM_RETURNED] = "returned"};
+	[ALARM_RETURNED] = "returned", [ALARM_ENDED] = "ended"};
 
 void alarms_add(struct stage *stage, enum alarm which, uint64_t n)
 {

@@ -17,6 +17,7 @@ enum alarm {
 	ALARM_NOTED,    /* found and told all the same */
 	ALARM_SIGSYS,   /* a command was killed for a system call of another kind of machine, or by a filter of its own */
 	ALARM_RETURNED, /* an answer held a secret that was put into its request, and was cut */
+	ALARM_ENDED,    /* programs were ended: one of them kept the display or the kernel busy for itself */
 	N_ALARMS
 };
 

@@ -14,6 +14,7 @@
 #include "session/base/limits.h"
 #include "session/base/log.h"
 #include "session/base/util.h"
+#include "session/stage/culprits.h"
 #include "session/stage/stage.h"
 
 #define MIB (1024 * 1024.0)
@@ -79,20 +80,27 @@ static double used_then(const struct stage *stage, enum meter which)
 	return tenths(which == METER_MEMORY ? MAX(state->used, MIN(state->peak, state->value)) : state->used);
 }
 
-static void tell(struct stage *stage, enum meter which, int64_t now_ms)
+/* `ended`: whose programs are, for it; or NULL. */
+static void write_line(struct stage *stage, enum meter which, const char *ended, int64_t now_ms)
 {
 	struct meter_state *state = &stage->meters.of[which];
 	struct err e;
 
-	if (state->hits == state->told || (state->told_ms && now_ms - state->told_ms < LIMIT_METER_TELL_MS))
-		return;
 	if (journal_add(stage->journal, "limit",
-	                json_pack("{s:s,s:f,s:f,s:I,s:s}", "limit", rows[which].name, "value", state->value, "used", used_then(stage, which), "hits",
-	                          (json_int_t)(state->hits - state->told), "fix", rows[which].fix), &e) < 0)
+	                json_pack("{s:s,s:f,s:f,s:I,s:s*,s:s}", "limit", rows[which].name, "value", state->value, "used", used_then(stage, which), "hits",
+	                          (json_int_t)(state->hits - state->told), "ended", ended, "fix", rows[which].fix), &e) < 0)
 		log_err(LOG_ERROR, &e, "journal");
-	log_info("the limit %s of %.15g was met", rows[which].name, state->value);
+	log_info("the limit %s of %.15g was met%s%s", rows[which].name, state->value, ended ? ", ended: " : "", ended ? ended : "");
 	state->told = state->hits;
 	state->told_ms = now_ms;
+}
+
+static void tell(struct stage *stage, enum meter which, int64_t now_ms)
+{
+	const struct meter_state *state = &stage->meters.of[which];
+
+	if (state->hits != state->told && (!state->told_ms || now_ms - state->told_ms >= LIMIT_METER_TELL_MS))
+		write_line(stage, which, NULL, now_ms);
 }
 
 static void hit(struct stage *stage, enum meter which, uint64_t times)
@@ -274,12 +282,29 @@ void meters_look(struct stage *stage)
 		tell(stage, which, now_ms);
 }
 
+/* A fork bomb: the agent's programs are ended, and if it was none of them, the apps. */
+static void end_flood(struct stage *stage, int64_t now_ms)
+{
+	struct meters *meters = &stage->meters;
+	uint64_t refused = meters->of[METER_PIDS].counted - meters->refused;
+	enum culprits whose;
+
+	meters->refused += refused;
+	meters->flood_looks = refused >= LIMIT_METER_FLOOD ? meters->flood_looks + 1 : 0;
+	if (meters->flood_looks == 0 || meters->flood_looks % LIMIT_METER_FLOOD_LOOKS != 0)
+		return;
+	whose = meters->flood_looks == LIMIT_METER_FLOOD_LOOKS ? CULPRITS_AGENT : CULPRITS_APPS;
+	write_line(stage, METER_PIDS, culprits_name(whose), now_ms);
+	culprits_end(stage, whose);
+}
+
 static void on_time(void *arg)
 {
 	struct stage *stage = arg;
 	int64_t now_ms = util_now_ms();
 
 	meters_look(stage);
+	end_flood(stage, now_ms);
 	if (now_ms - stage->meters.usage_ms >= LIMIT_METER_USAGE_MS && !journal_is_full(stage->journal))
 		write_usage(stage, now_ms);
 	stage->meters.timer = loop_at(stage->loop, now_ms + LIMIT_METER_MS, on_time, stage);

@@ -5,7 +5,8 @@
  * The kernel counts in files that the warden handed over (ends.h); they are read each LIMIT_METER_MS, and when somebody asks. Meeting a limit is
  * a journal line `limit`, a number in the session's state and in the answer to the front's `watch`, and a member of the result of an action that
  * failed meanwhile. Of one limit there is a line at once and then at most one in LIMIT_METER_TELL_MS, with the hits since the one before. A
- * line `usage` tells the most that was used, each LIMIT_METER_USAGE_MS and at the end. Owner: the stage. One thread.
+ * line `usage` tells the most that was used, each LIMIT_METER_USAGE_MS and at the end. Programs that go on starting processes where there can be
+ * no more (a fork bomb) cost everybody on the machine the processor, and are ended. Owner: the stage. One thread.
  */
 #ifndef STAGE_METERS_H
 #define STAGE_METERS_H
@@ -51,6 +52,8 @@ struct meters {
 	int64_t begun_ms, looked_ms, usage_ms; /* monotonic */
 	uint64_t cpu_us, periods, throttled;   /* as they were at the last look */
 	int slow_looks;                        /* looks one after the other at which it was throttled */
+	uint64_t refused;                      /* processes, at the last look by the clock */
+	int flood_looks;                       /* such looks one after the other at which it was a flood */
 	uint64_t window_cpu_us;                /* where the average over LIMIT_METER_CPU_MS began */
 	int64_t window_ms;
 	int proc_fd;                           /* of the session's pid namespace */

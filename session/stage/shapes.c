@@ -416,6 +416,7 @@ static const struct member limit_line[] = {
 	{"value", "number", "the limit, in the unit of its name"},
 	{"used", "number", "when it was looked"},
 	{"hits", "count", "how often, since the line before about this limit"},
+	{"ended?", "=agent apps", "whose programs are ended, because one of them does not stop meeting it"},
 	{"fix", "string", "what to do"},
 };
 static const struct member usage_line[] = {

@@ -2,33 +2,9 @@
 /* From refusing to ending, a step for each wait that stays without an answer. */
 #include "session/stage/silence.h"
 
-#include <unistd.h>
-
 #include "session/base/log.h"
-#include "session/base/util.h"
+#include "session/stage/culprits.h"
 #include "session/stage/stage.h"
-
-static void end_agent(struct stage *stage)
-{
-	lease_jail_end(stage);
-}
-
-static void end_apps(struct stage *stage)
-{
-	lease_jail_end(stage);
-	if (stage->ends.apps_kill_fd < 0 || write(stage->ends.apps_kill_fd, "1", 1) != 1)
-		apps_end_all(stage->apps);
-}
-
-static void end_session(struct stage *stage)
-{
-	xconn_give_up(&stage->x, "it does not answer, whoever is ended");
-}
-
-static const struct {
-	const char *ended; /* in the line */
-	void (*end)(struct stage *stage);
-} STEPS[] = {{"agent", end_agent}, {"apps", end_apps}, {"session", end_session}};
 
 static void note(struct stage *stage, const char *ended)
 {
@@ -41,19 +17,32 @@ static void note(struct stage *stage, const char *ended)
 	journal_sync(stage->journal);
 }
 
+/* Whether it answers now. */
+static bool try_again(struct stage *stage)
+{
+	struct err e;
+
+	if (xconn_sync(&stage->x, &e) < 0)
+		return false;
+	note(stage, NULL);
+	return true;
+}
+
 static void rescue(void *arg)
 {
 	struct stage *stage = arg;
-	struct err e = {0};
+	bool answers = false;
 
-	for (size_t i = 0; i < ARRAY_LEN(STEPS) && stage->state == STAGE_IS_READY; i++) {
-		log_warn("the display does not answer: %s", STEPS[i].ended);
-		note(stage, STEPS[i].ended);
-		STEPS[i].end(stage);
-		if (xconn_sync(&stage->x, &e) == 0) {
-			note(stage, NULL);
-			break;
-		}
+	for (enum culprits whose = 0; whose < N_CULPRITS && !answers && stage->state == STAGE_IS_READY; whose++) {
+		log_warn("the display does not answer: %s", culprits_name(whose));
+		note(stage, culprits_name(whose));
+		culprits_end(stage, whose);
+		answers = try_again(stage);
+	}
+	if (!answers && stage->state == STAGE_IS_READY) {
+		log_warn("the display does not answer: session");
+		note(stage, "session");
+		xconn_give_up(&stage->x, "it does not answer, whoever is ended");
 	}
 	stage->display_is_silent = false;
 }

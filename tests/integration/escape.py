@@ -33,8 +33,8 @@ def images(folder, skips=()):
     for name, (words, trusted) in HOSTILE.items():
         manifest["apps"].append({"name": f"hostile-{name}", "title": name, "class": f"Hostile-{name}", "trusted": trusted, "args": "none", "kind": "app",
                                  "argv": [BATTERY, *words, "--out", f"/tmp/{name}", *options(skips)]})
-    manifest["apps"].append({"name": "grabber", "title": "Grabber", "class": "Grabber", "trusted": False, "args": "none", "kind": "app",
-                             "argv": ["/home/user/hostile", "grab"]})
+    for name, argv in (("grabber", ["/home/user/hostile", "grab"]), ("bomber", ["/home/user/hoard", "children", "60"])):
+        manifest["apps"].append({"name": name, "title": name, "class": name, "trusted": False, "args": "none", "kind": "app", "argv": argv})
     (folder / "manifests" / f"{IMAGE}.json").write_text(json.dumps(manifest))
     mounted = []
     try:

@@ -9,7 +9,9 @@ import subprocess
 import pytest
 
 import escape
+import hoard
 import jail
+from api import in_thread
 from conftest import BUILD, Server, until
 
 # Of who starts the server: none of it is for a jail (case X04).
@@ -69,9 +71,12 @@ def abuse(session, how):
     return until(lambda: session.exec("cat", "said")["stdout"])
 
 
+def journal(server, session):
+    return [json.loads(line) for line in (server.state / "journals" / session.id / "journal.jsonl").read_text().splitlines()]
+
+
 def silences(server, session):
-    lines = (server.state / "journals" / session.id / "journal.jsonl").read_text().splitlines()
-    return [line.get("ended", line["answers"]) for line in map(json.loads, lines) if line["event"] == "display_silent"]
+    return [line.get("ended", line["answers"]) for line in journal(server, session) if line["event"] == "display_silent"]
 
 
 def is_answering(session):
@@ -98,6 +103,18 @@ def test_an_app_that_grabs_the_display_is_ended(escapes, abused):
     assert silences(escapes, abused) == ["agent", "apps", True]
     assert abused.id in escapes.live_sessions() and not {"hostile", "mousepad", "sleep"} & set(jail.processes(abused.id).values())
     abused.do("launch", app="editor")
+
+
+def test_an_app_that_is_a_fork_bomb_is_ended(escapes):
+    """After the agent's own processes, which were not it."""
+    session = escapes.api.new(image=escape.IMAGE, limits={"pids": 64})
+    hoard.put(session)
+    session.run("sh", "-c", "setsid sleep 1000 >/dev/null 2>&1 &")
+    in_thread(session.try_act, {"action": "launch", "app": "bomber"})  # which shows no window
+    until(lambda: [line["ended"] for line in journal(escapes, session) if line["event"] == "limit" and "ended" in line] == ["agent", "apps"], within_s=30)
+    until(lambda: not {"hoard", "sleep"} & set(jail.processes(session.id).values()))
+    session.do("launch", app="editor")
+    session.end()
 
 
 def display_of(session):

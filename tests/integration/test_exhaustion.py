@@ -40,6 +40,12 @@ def metric(server, name, **labels):
     return Metrics(server.api.request("GET", "/metrics").body.decode())(name, **labels)
 
 
+def fill(session):
+    """All processes that the session may have, by commands that do nothing."""
+    session.exec("sh", "-c", "for n in $(seq 200); do setsid sleep 1000 >/dev/null 2>&1 & done")
+    until(lambda: use(session)["pids"]["hits"])
+
+
 def clicks(session, n=20):
     times = []
     for i in range(n):
@@ -122,8 +128,7 @@ def test_a_failing_command_says_which_limit(make_session):
     assert slow["timed_out"] and [row["limit"] for row in slow["limits"]] == ["exec_ms"]
     # One that fails for reasons of its own, and one that ends itself, met none.
     assert "limits" not in session.exec("false") and "limits" not in session.exec("sleep", "100", timeout_ms=100)
-    hoard.start(session, "children", 20)
-    until(lambda: use(session)["pids"]["hits"])
+    fill(session)
     failed = session.try_act({"action": "exec", "argv": ["sh", "-c", "for n in 1 2 3; do sleep 0 & done; wait"]})["results"][0]
     assert failed["limits"] and failed["limits"][0]["limit"] == "pids", failed
     if "error" in failed:
@@ -131,18 +136,46 @@ def test_a_failing_command_says_which_limit(make_session):
 
 
 def test_lines_are_few(make_session):
-    """A limit that is met thousands of times a second has a line at once, and then one every ten seconds."""
+    """A limit that is met thousands of times a second has a line at once, and one that tells who is ended for it."""
     session = make_session("minimal", limits=SMALL)
     hoard.put(session)
-    session.exec("./hoard", "children", "3")
+    session.exec("./hoard", "children", str(HOARD_S))
     hits = until(lambda: (now := use(session)["pids"]["hits"]) > 1000 and now)
     found = lines(session, "limit")
-    assert len(found) == 1 and hits > found[0]["hits"] >= 1
+    assert [line.get("ended") for line in found] == [None, "agent"] and hits >= found[0]["hits"] + found[1]["hits"] > 1000
     assert use(session)["pids"]["peak"] >= SMALL["pids"] - 8
     session.end()
     usage = lines(session, "usage", "end")
     assert [line["event"] for line in usage] == ["usage", "end"]
     assert usage[0]["hits"]["pids"] >= hits and usage[0]["peaks"]["memory_mb"] > 1 and usage[0]["peaks"]["x_mb"] > 10
+
+
+def endings(session):
+    return [line["ended"] for line in lines(session, "limit") if "ended" in line]
+
+
+def test_a_command_that_is_a_fork_bomb_is_ended(server, make_session):
+    """With all that the agent started, and nothing else; who waits for it is told why."""
+    session = make_session("desktop", apps=["editor"], limits=SMALL | {"memory_mb": 512})
+    hoard.put(session)
+    before = metric(server, "glovebox_security_events_total", event="ended")
+    result = session.exec("./hoard", "children", str(HOARD_S))
+    assert result["signal"] == 9 and [row["limit"] for row in result["limits"]] == ["pids"], result
+    assert endings(session) == ["agent"]
+    until(lambda: "hoard" not in jail.processes(session.id).values())
+    assert "editor" in [window["app"] for window in session.windows()]
+    assert session.run("echo", "on") == "on\n"
+    until(lambda: metric(server, "glovebox_security_events_total", event="ended") > before)
+
+
+def test_who_is_refused_now_and_then_is_not_ended(make_session):
+    session = make_session("minimal", limits=SMALL)
+    fill(session)
+    before = use(session)["pids"]["hits"]
+    for _ in range(5):
+        session.try_act({"action": "exec", "argv": ["sh", "-c", "sleep 0 & sleep 0 & sleep 0 & wait"]})
+    assert use(session)["pids"]["hits"] >= before + 5
+    assert endings(session) == [] and "sleep" in jail.processes(session.id).values()
 
 
 @pytest.fixture(scope="module")

@@ -135,8 +135,11 @@ def start_xvfb():
 
 
 def stop_xvfb(process):
-    process.terminate()
-    process.wait(10)
+    """Tells it more than once: one that has only just come up forgets a signal."""
+    while process.poll() is None:
+        process.terminate()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(1)
     process.stdout.close()
 
 
