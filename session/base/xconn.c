@@ -354,6 +354,23 @@ static int gone(struct err *e)
 	return err_set(e, ERR_GONE, NULL, "the display of this session is gone");
 }
 
+/* Waits until something was read. A server that cannot run is given more time. */
+static int wait_input(struct xconn *x, int64_t since_ms, struct err *e)
+{
+	int64_t until_ms = since_ms + LIMIT_X_WAIT_MS;
+
+	while (co_wait_event(&x->readable, until_ms, e) < 0) {
+		if (e->code != ERR_TIMEOUT)
+			return -1;
+		if (x->lost)
+			break;
+		if (util_now_ms() - since_ms >= LIMIT_X_STARVED_MS || !x->is_starved || !x->is_starved(x->on_lost_arg))
+			return -1;
+		until_ms = util_now_ms() + LIMIT_X_EXTRA_MS;
+	}
+	return 0;
+}
+
 /* One wait for the server to say something, which counts how long it has been silent. */
 static int wait_readable(struct xconn *x, int64_t since_ms, struct err *e)
 {
@@ -361,7 +378,7 @@ static int wait_readable(struct xconn *x, int64_t since_ms, struct err *e)
 
 	if (x->lost)
 		return gone(e);
-	if (co_wait_event(&x->readable, since_ms + LIMIT_X_WAIT_MS, &wait) == 0)
+	if (wait_input(x, since_ms, &wait) == 0)
 		return x->lost ? gone(e) : 0;
 	if (wait.code != ERR_TIMEOUT) {
 		if (e)
@@ -376,7 +393,7 @@ static int wait_readable(struct xconn *x, int64_t since_ms, struct err *e)
 	}
 	if (x->on_silent)
 		x->on_silent(x->on_lost_arg);
-	return err_set(e, ERR_X_SILENT, NULL, "the display did not answer within %d ms", LIMIT_X_WAIT_MS);
+	return err_set(e, ERR_X_SILENT, NULL, "the display did not answer within %lld ms", (long long)(util_now_ms() - since_ms));
 }
 
 /* True when the reply or error is there (or never will be). What else was read with it is handed out at once. A reply that came with

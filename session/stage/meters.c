@@ -3,7 +3,6 @@
 #include "session/stage/meters.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +22,6 @@
 #define EMPTIER 0.97             /* what is met is not met any more below this share of it */
 #define X_FULL 0.95              /* a picture that does not fit is refused before all is used */
 #define SLOW_LOOKS 5             /* throttled for so many looks, the processor is the limit */
-#define XVFB_PIDS 64             /* the X server is among the first processes of its namespace */
 
 static const struct row {
 	const char *name;
@@ -211,37 +209,12 @@ static void look_cpu(struct stage *stage, int64_t now_ms)
 	meet(stage, METER_CPU, meters->slow_looks >= SLOW_LOOKS);
 }
 
-/* "pid (Xvfb) state 1 …": a child of the first process of the session. */
-static bool is_xvfb(int proc_fd, int pid)
-{
-	char path[32], text[FILE_BYTES];
-	const char *rest;
-	auto_fd fd = -1;
-	ssize_t n;
-	int parent = 0;
-
-	(void)snprintf(path, sizeof(path), "%d/stat", pid);
-	fd = openat(proc_fd, path, O_RDONLY | O_CLOEXEC);
-	n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
-	text[MAX(n, 0)] = '\0';
-	rest = strstr(text, "(Xvfb) ");
-	return rest && sscanf(rest, "(Xvfb) %*c %d", &parent) == 1 && parent == 1;
-}
-
 static void look_x(struct stage *stage)
 {
-	struct meters *meters = &stage->meters;
-	struct meter_state *state = &meters->of[METER_X];
-	char path[32];
-	auto_fd fd = -1;
+	struct meter_state *state = &stage->meters.of[METER_X];
 	uint64_t pages, killed;
 
-	for (int pid = 2; meters->xvfb == 0 && meters->proc_fd >= 0 && pid < XVFB_PIDS; pid++)
-		if (is_xvfb(meters->proc_fd, pid))
-			meters->xvfb = pid;
-	(void)snprintf(path, sizeof(path), "%d/statm", meters->xvfb);
-	fd = meters->xvfb > 0 ? openat(meters->proc_fd, path, O_RDONLY | O_CLOEXEC) : -1;
-	if (read_number(fd, NULL, &pages) && pages > 0) {
+	if (xvfb_look(&stage->meters.xvfb, &pages)) {
 		use(state, (double)pages * (double)sysconf(_SC_PAGESIZE) / MIB);
 		meet(stage, METER_X, state->used > state->value * X_FULL);
 	}
@@ -319,7 +292,7 @@ void meters_begin(struct stage *stage, int proc_fd)
 	for (enum meter which = 0; which < N_METERS; which++)
 		meters->of[which].value = json_number_value(json_object_get(limits, rows[which].name));
 	meters->begun_ms = meters->usage_ms = now_ms;
-	meters->proc_fd = proc_fd < 0 ? -1 : fcntl(proc_fd, F_DUPFD_CLOEXEC, 0);
+	xvfb_begin(&meters->xvfb, proc_fd);
 	meters->timer = loop_at(stage->loop, now_ms + LIMIT_METER_MS, on_time, stage);
 }
 
@@ -332,7 +305,7 @@ void meters_end(struct stage *stage)
 	meters_look(stage);
 	write_usage(stage, util_now_ms());
 	loop_cancel(meters->timer);
-	util_close_fd(&meters->proc_fd);
+	xvfb_end(&meters->xvfb);
 	meters->timer = NULL;
 	meters->begun_ms = 0;
 }

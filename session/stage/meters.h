@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "session/base/loop.h"
+#include "session/stage/xvfb.h"
 
 struct stage;
 
@@ -56,8 +57,7 @@ struct meters {
 	int flood_looks;                       /* such looks one after the other at which it was a flood */
 	uint64_t window_cpu_us;                /* where the average over LIMIT_METER_CPU_MS began */
 	int64_t window_ms;
-	int proc_fd;                           /* of the session's pid namespace */
-	int xvfb;                              /* its number there; 0: not found yet */
+	struct xvfb xvfb;
 };
 
 /* Begins to count, with the limits of the stage's spec; `proc_fd` (borrowed, copied) is where the X server is found, or -1. */

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* links: display */
+/* A server that leaves a wait without an answer: blamed, unless it waits for the processor itself. */
+#include <poll.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "session/base/limits.h"
+#include "session/base/util.h"
+#include "session/base/xconn.h"
+#include "tests/x/xserver.h"
+
+struct fixture {
+	struct xserver server;
+	struct loop *loop;
+	struct xconn x;
+	bool starved;    /* what the owner says of the server */
+	int wakes_after; /* it answers again when the owner has been asked so often; 0: never */
+	int asked, blamed, rc;
+	int64_t took_ms;
+	struct err e;
+};
+
+static void on_lost(void *arg)
+{
+	(void)arg;
+}
+
+static void on_silent(void *arg)
+{
+	((struct fixture *)arg)->blamed++;
+}
+
+static bool is_starved(void *arg)
+{
+	struct fixture *f = arg;
+
+	if (++f->asked == f->wakes_after)
+		(void)kill(f->server.pid, SIGCONT);
+	return f->starved;
+}
+
+static int set_up(void **state)
+{
+	struct fixture *f = util_zalloc(sizeof(*f));
+
+	xserver_start(&f->server, 320, 200);
+	f->loop = loop_create(&f->e);
+	if (xconn_open(&f->x, f->loop, f->server.display, NULL, on_lost, f, &f->e) < 0)
+		fail_msg("%s", f->e.msg);
+	f->x.on_silent = on_silent;
+	f->x.is_starved = is_starved;
+	*state = f;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct fixture *f = *state;
+
+	(void)kill(f->server.pid, SIGCONT);
+	xconn_close(&f->x);
+	loop_destroy(f->loop);
+	xserver_stop(&f->server);
+	free(f);
+	return 0;
+}
+
+static void ask(void *arg)
+{
+	struct fixture *f = arg;
+	int64_t start_ms = util_now_ms();
+
+	(void)kill(f->server.pid, SIGSTOP);
+	f->rc = xconn_sync(&f->x, &f->e);
+	f->took_ms = util_now_ms() - start_ms;
+}
+
+static void test_one_that_does_not_answer_is_blamed(void **state)
+{
+	struct fixture *f = *state;
+
+	xserver_run(f->loop, ask, f);
+	assert_int_equal(f->rc, -1);
+	assert_int_equal(f->e.code, ERR_X_SILENT);
+	assert_int_equal(f->blamed, 1);
+	assert_true(f->took_ms >= LIMIT_X_WAIT_MS && f->took_ms < LIMIT_X_STARVED_MS);
+}
+
+static void test_one_that_waits_for_the_processor_gets_more_time(void **state)
+{
+	struct fixture *f = *state;
+
+	f->starved = true;
+	f->wakes_after = 3;
+	xserver_run(f->loop, ask, f);
+	assert_int_equal(f->rc, 0);
+	assert_int_equal(f->blamed, 0);
+	assert_true(f->took_ms >= LIMIT_X_WAIT_MS + 2 * LIMIT_X_EXTRA_MS);
+}
+
+static void test_but_not_for_ever(void **state)
+{
+	struct fixture *f = *state;
+
+	f->starved = true;
+	xserver_run(f->loop, ask, f);
+	assert_int_equal(f->rc, -1);
+	assert_int_equal(f->blamed, 1);
+	assert_true(f->took_ms >= LIMIT_X_STARVED_MS);
+}
+
+static void answer_and_stall(void *arg)
+{
+	struct fixture *f = arg;
+	unsigned int sequence = xcb_get_input_focus(f->x.xcb).sequence;
+	auto_free void *reply = NULL;
+
+	(void)kill(f->server.pid, SIGSTOP);
+	f->rc = xconn_reply(&f->x, sequence, &reply, &f->e);
+}
+
+/* Stops this process beyond the end of the wait: the server has answered by the time that it runs on. */
+static void stall(void *arg)
+{
+	struct fixture *f = arg;
+	struct pollfd answer = {.fd = xcb_get_file_descriptor(f->x.xcb), .events = POLLIN};
+	int64_t end_ms = util_now_ms() + LIMIT_X_WAIT_MS;
+
+	(void)kill(f->server.pid, SIGCONT);
+	assert_int_equal(poll(&answer, 1, 5000), 1);
+	while (util_now_ms() <= end_ms)
+		(void)poll(NULL, 0, (int)(end_ms + 1 - util_now_ms()));
+}
+
+static void test_an_answer_that_is_there_counts_however_late_it_is_read(void **state)
+{
+	struct fixture *f = *state;
+
+	(void)loop_at(f->loop, util_now_ms() + 10, stall, f);
+	xserver_run(f->loop, answer_and_stall, f);
+	assert_int_equal(f->rc, 0);
+	assert_int_equal(f->blamed, 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_one_that_does_not_answer_is_blamed),
+		TEST(test_one_that_waits_for_the_processor_gets_more_time),
+		TEST(test_but_not_for_ever),
+		TEST(test_an_answer_that_is_there_counts_however_late_it_is_read),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
