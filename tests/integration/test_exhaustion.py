@@ -201,8 +201,8 @@ def test_the_way_out_is_one_sessions_alone(outside, allowed):
     hoard.put(other)
     offender.run("sh", "-c", f"setsid ./hoard tunnels {HOARD_S} {to if allowed else 'evil.test:443'} >out 2>&1 </dev/null &")
     if allowed:
-        met = until(lambda: use(offender).get("egress_connections"))
-        assert met["value"] == 8 and met["hits"] >= 1
+        met = until(lambda: (now := use(offender).get("egress_connections")) and now["hits"] and now)
+        assert met["value"] == 8
         assert until(lambda: lines(offender, "limit"))[0]["limit"] == "egress_connections"
     else:
         until(lambda: offender.agent.call("GET", offender.path)["egress"]["denied"] > 100)
