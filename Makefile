@@ -73,7 +73,7 @@ objs = $(patsubst %.c,$(B)/%.o,$(foreach d,$(1) $(if $(filter apps,$(1)),apps/ac
 # Built once its main_NAME.c is there.
 all: $(addprefix $(B)/,$(foreach p,$(PROGRAMS),$(if $(wildcard $(firstword $(DIRS_$(p)))/main_*.c),$(p))))
 
-$(B)/libbase.a: $(call objs,session/base)
+$(B)/libbase.a: $(call objs,session/base session/base/x session/base/egress)
 	@rm -f $@; ar rcs $@ $^
 
 # Loops over the bytes of a picture, which -O2 of gcc does not vectorise.

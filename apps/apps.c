@@ -9,7 +9,7 @@
 #include "session/base/limits.h"
 #include "session/base/log.h"
 #include "session/base/util.h"
-#include "session/base/xauth.h"
+#include "session/base/x/xauth.h"
 
 static void on_event(void *arg, const xcb_generic_event_t *event)
 {

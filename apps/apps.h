@@ -8,7 +8,7 @@
 
 #include "session/base/action.h"
 #include "session/base/part.h"
-#include "session/base/xconn.h"
+#include "session/base/x/xconn.h"
 
 struct access;
 struct apps;

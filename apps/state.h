@@ -12,7 +12,7 @@
 #include "apps/owner.h"
 #include "apps/pipe.h"
 #include "apps/spawner.h"
-#include "session/base/wm.h"
+#include "session/base/x/wm.h"
 
 /* A program of the catalogue that runs, or whose standard error is still open. */
 struct launched {

@@ -12,7 +12,7 @@
 #include "session/base/action.h"
 #include "session/base/limits.h"
 #include "session/base/space.h"
-#include "session/base/xconn.h"
+#include "session/base/x/xconn.h"
 
 /* States of a window (_NET_WM_STATE), one bit each, in the order of windows.c's table. */
 enum window_state {

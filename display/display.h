@@ -13,7 +13,7 @@
 #include "session/base/limits.h"
 #include "session/base/part.h"
 #include "session/base/space.h"
-#include "session/base/xconn.h"
+#include "session/base/x/xconn.h"
 
 struct display;
 

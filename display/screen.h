@@ -22,7 +22,7 @@
 #include "display/image.h"
 #include "display/kept.h"
 #include "display/tiles.h"
-#include "session/base/wm.h"
+#include "session/base/x/wm.h"
 
 /* What the last follower was told, for others that had the same and come right after it. */
 struct screen_told {

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "session/base/xconn.h"
+#include "session/base/x/xconn.h"
 
 #define HANDS_MAX_KEYS 248 /* every keycode there is: 8 to 255 */
 

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "session/base/err.h"
-#include "session/base/xconn.h"
+#include "session/base/x/xconn.h"
 
 #define KEYMAP_SHIFT 0x01 /* X's modifier bits */
 #define KEYMAP_CAPS 0x02

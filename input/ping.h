@@ -8,7 +8,7 @@
 #ifndef INPUT_PING_H
 #define INPUT_PING_H
 
-#include "session/base/wm.h"
+#include "session/base/x/wm.h"
 
 #define PING_CLASS_MAX 64
 

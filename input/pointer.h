@@ -11,7 +11,7 @@
 #define INPUT_POINTER_H
 
 #include "input/hands.h"
-#include "session/base/wm.h"
+#include "session/base/x/wm.h"
 
 /*
  * Two clicks are two single clicks, however fast they come: one that an app could take for a part of a double or triple click (same

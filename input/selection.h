@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "session/base/limits.h"
-#include "session/base/xconn.h"
+#include "session/base/x/xconn.h"
 
 /* The content in one format. */
 struct selection_format {

@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#include "session/base/xauth.h"
+#include "session/base/x/xauth.h"
 
 /* Descriptors that init finds open at its start, made by the warden. */
 enum init_fd {

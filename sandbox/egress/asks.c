@@ -7,7 +7,7 @@
 
 #include "sandbox/egress/link.h"
 #include "session/base/co.h"
-#include "session/base/egress_host.h"
+#include "session/base/egress/egress_host.h"
 #include "session/base/limits.h"
 #include "session/base/util.h"
 

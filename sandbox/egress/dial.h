@@ -6,7 +6,7 @@
 #include <netinet/in.h>
 
 #include "sandbox/egress/address.h"
-#include "session/base/egress_host.h"
+#include "session/base/egress/egress_host.h"
 #include "session/base/loop.h"
 
 struct dialed {

@@ -5,7 +5,7 @@
 
 #include "sandbox/egress/inject.h"
 #include "session/base/limits.h"
-#include "session/base/injection.h"
+#include "session/base/egress/injection.h"
 #include "session/warden/proto.h"
 
 /* Locked. */

@@ -9,7 +9,7 @@
 #include "sandbox/egress/dial.h"
 #include "sandbox/egress/proxy.h"
 #include "sandbox/egress/wire.h"
-#include "session/base/egress_rule.h"
+#include "session/base/egress/egress_rule.h"
 
 enum passage_fault {
 	PASSAGE_GOOD,

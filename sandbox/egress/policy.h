@@ -6,7 +6,7 @@
 #include <jansson.h>
 #include <stdint.h>
 
-#include "session/base/egress_rule.h"
+#include "session/base/egress/egress_rule.h"
 #include "session/warden/proto.h"
 
 struct caps {

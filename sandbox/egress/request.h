@@ -8,7 +8,7 @@
 
 #include "sandbox/egress/body.h"
 #include "sandbox/egress/head.h"
-#include "session/base/egress_host.h"
+#include "session/base/egress/egress_host.h"
 
 /* Texts are borrowed from the head. */
 struct request {

@@ -5,7 +5,7 @@
 
 #include <sys/types.h>
 
-#include "session/base/egress_host.h"
+#include "session/base/egress/egress_host.h"
 
 #define SOCKS_VERSION 5
 

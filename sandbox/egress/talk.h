@@ -6,7 +6,7 @@
 #include <jansson.h>
 #include <stdint.h>
 
-#include "session/base/egress_host.h"
+#include "session/base/egress/egress_host.h"
 #include "session/base/loop.h"
 
 struct talk;

@@ -14,7 +14,7 @@
 #include "sandbox/confine/confine.h"
 #include "sandbox/jail/mounts.h"
 #include "sandbox/jail/rights.h"
-#include "session/base/xauth.h"
+#include "session/base/x/xauth.h"
 #include "session/base/util.h"
 
 #define HOSTNAME "glovebox"

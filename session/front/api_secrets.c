@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "session/base/injection.h"
+#include "session/base/egress/injection.h"
 #include "session/base/limits.h"
 #include "session/base/locked.h"
 #include "session/base/log.h"

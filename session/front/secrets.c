@@ -6,8 +6,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "session/base/egress_rule.h"
-#include "session/base/injection.h"
+#include "session/base/egress/egress_rule.h"
+#include "session/base/egress/injection.h"
 #include "session/base/json.h"
 #include "session/front/describe.h"
 #include "session/warden/proto.h"

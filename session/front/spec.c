@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "session/base/egress_rule.h"
+#include "session/base/egress/egress_rule.h"
 #include "session/base/limits.h"
 #include "session/base/space.h"
 #include "session/base/util.h"

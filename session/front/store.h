@@ -92,7 +92,7 @@ int store_undo_creates(struct store *store, struct err *e);
 struct store_secret {
 	const char *name;
 	const char *app, *origin, *field;     /* where it may be typed, or "" */
-	const char *inject, *header, *prefix; /* what requests it is put into, and how (session/base/injection.h), or "" */
+	const char *inject, *header, *prefix; /* what requests it is put into, and how (session/base/egress/injection.h), or "" */
 	const char *by;                          /* the owner who stored it */
 	int64_t created_ms, changed_ms;
 };

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "session/base/injection.h"
+#include "session/base/egress/injection.h"
 #include "session/base/json.h"
 #include "session/base/locked.h"
 #include "session/base/util.h"

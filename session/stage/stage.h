@@ -12,7 +12,7 @@
 #include "apps/apps.h"
 #include "display/display.h"
 #include "input/input.h"
-#include "session/base/xsecurity.h"
+#include "session/base/x/xsecurity.h"
 #include "session/journal/journal.h"
 #include "session/stage/alarms.h"
 #include "session/stage/approvals.h"

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "session/base/egress_rule.h"
+#include "session/base/egress/egress_rule.h"
 #include "session/base/util.h"
 
 static void insist(bool holds, const char *what)

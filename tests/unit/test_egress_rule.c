@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "session/base/egress_rule.h"
+#include "session/base/egress/egress_rule.h"
 #include "session/base/limits.h"
 #include "session/base/util.h"
 

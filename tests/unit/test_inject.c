@@ -16,7 +16,7 @@
 
 #include "sandbox/egress/inject.h"
 #include "session/base/base64.h"
-#include "session/base/injection.h"
+#include "session/base/egress/injection.h"
 #include "session/base/util.h"
 
 #define VALUE "s3cr%t \"v\\a/lue+1"

@@ -15,7 +15,7 @@
 
 #include "sandbox/jail/hierarchy.h"
 #include "sandbox/jail/skel.h"
-#include "session/base/xauth.h"
+#include "session/base/x/xauth.h"
 #include "session/base/util.h"
 
 #define MAX 4

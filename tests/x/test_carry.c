@@ -13,7 +13,7 @@
 #include "input/carry.h"
 #include "session/base/limits.h"
 #include "session/base/util.h"
-#include "session/base/xsecurity.h"
+#include "session/base/x/xsecurity.h"
 #include "tests/x/bench.h"
 #include "tests/x/clips.h"
 

@@ -13,7 +13,7 @@
 
 #include "session/base/limits.h"
 #include "session/base/util.h"
-#include "session/base/xconn.h"
+#include "session/base/x/xconn.h"
 #include "tests/x/xserver.h"
 
 struct fixture {

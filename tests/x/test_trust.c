@@ -11,7 +11,7 @@
 #include <xcb/xtest.h>
 
 #include "session/base/util.h"
-#include "session/base/xsecurity.h"
+#include "session/base/x/xsecurity.h"
 #include "tests/x/xserver.h"
 
 struct fixture {

@@ -59,7 +59,7 @@ struct xconn {
  */
 int xconn_open(struct xconn *x, struct loop *loop, const char *display, const uint8_t cookie[16], void (*on_lost)(void *), void *arg,
                struct err *e);
-/* The same with the cookie of an untrusted client (session/base/xsecurity.h), which asks for no extension: for what untrusted apps say to each other.
+/* The same with the cookie of an untrusted client (session/base/x/xsecurity.h), which asks for no extension: for what untrusted apps say to each other.
  * They may end this connection, so its loss is no more than that. */
 int xconn_open_untrusted(struct xconn *x, struct loop *loop, const char *display, const uint8_t cookie[16], void (*on_lost)(void *),
                          void *arg, struct err *e);

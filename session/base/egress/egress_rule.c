@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Entries are read into rules; a check is reading without keeping. */
-#include "session/base/egress_rule.h"
+#include "session/base/egress/egress_rule.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #ifndef BASE_XSECURITY_H
 #define BASE_XSECURITY_H
 
-#include "session/base/xconn.h"
+#include "session/base/x/xconn.h"
 
 #define XSECURITY_COOKIE_LEN 16
 

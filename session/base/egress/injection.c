@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What of a request may be set by a rule, and what never. */
-#include "session/base/injection.h"
+#include "session/base/egress/injection.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* SecurityGenerateAuthorization, as "Security Extension Specification" (X.Org, version 7.1) says, part 4. */
-#include "session/base/xsecurity.h"
+#include "session/base/x/xsecurity.h"
 
 #include <stdio.h>
 #include <string.h>

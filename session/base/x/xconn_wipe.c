@@ -4,7 +4,7 @@
 #include <xcb/xcbext.h>
 
 #include "session/base/util.h"
-#include "session/base/xconn.h"
+#include "session/base/x/xconn.h"
 
 #define QUEUE_BYTES 16384 /* of xcb's buffer (XCB_QUEUE_BUFFER_SIZE): a request of just this size fills it */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Names by their characters and labels; what ends in a number is an address or nothing, as browsers have it. */
-#include "session/base/egress_host.h"
+#include "session/base/egress/egress_host.h"
 
 #include <arpa/inet.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 #ifndef BASE_WM_H
 #define BASE_WM_H
 
-#include "session/base/xconn.h"
+#include "session/base/x/xconn.h"
 
 struct wm {
 	struct xconn *x;

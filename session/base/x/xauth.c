@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The form of Xauthority entries (libXau, Xauth.h): family, address, number, name, data; each with a big-endian length. */
-#include "session/base/xauth.h"
+#include "session/base/x/xauth.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 /*
  * The X connection of a stage: bounded waits, events to listeners.
  */
-#include "session/base/xconn.h"
+#include "session/base/x/xconn.h"
 
 #include <X11/XKBlib.h>
 #include <X11/Xlib-xcb.h>
@@ -26,7 +26,7 @@
 #include "session/base/limits.h"
 #include "session/base/log.h"
 #include "session/base/util.h"
-#include "session/base/xsecurity.h"
+#include "session/base/x/xsecurity.h"
 
 /* The socket's buffer, as far as the kernel grants it: xcb writes only while a quarter of it at most is in use, and else blocks. */
 #define SEND_BUFFER_BYTES (512 * 1024)

@@ -13,7 +13,7 @@
 
 #include <jansson.h>
 
-#include "session/base/egress_host.h"
+#include "session/base/egress/egress_host.h"
 #include "session/base/err.h"
 #include "session/base/faults.h"
 #include "session/base/json.h"

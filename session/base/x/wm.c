@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The barrier through the window manager: a question of a window that is not mapped yet, which it answers by a property. */
-#include "session/base/wm.h"
+#include "session/base/x/wm.h"
 
 #include <string.h>
 #include <sys/param.h>
