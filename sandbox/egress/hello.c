@@ -13,7 +13,6 @@
 #define CLIENT_HELLO 1
 #define RANDOM_BYTES 32
 #define EXTENSION_SERVER_NAME 0
-#define EXTENSION_ECH 0xFE0D
 #define NAME_IS_HOST 0
 
 /* Bytes that are still to be read; broken once more was wanted than there is. */
@@ -85,7 +84,6 @@ static bool read_extensions(struct reader extensions, struct hello *out)
 				return false;
 			has_name = true;
 		}
-		out->has_ech = out->has_ech || kind == EXTENSION_ECH;
 	}
 	return !extensions.broken;
 }
@@ -94,7 +92,7 @@ static bool read_message(struct reader message, struct hello *out)
 {
 	struct reader extensions;
 
-	*out = (struct hello){.has_ech = false};
+	*out = (struct hello){.name = ""};
 	(void)take(&message, 2 + RANDOM_BYTES);
 	(void)take_vector(&message, 1); /* session id */
 	(void)take_vector(&message, 2); /* ciphers */

@@ -12,8 +12,7 @@
 #define HELLO_NAME_SIZE 256
 
 struct hello {
-	char name[HELLO_NAME_SIZE]; /* the server's, as it stands there; "" if there is none */
-	bool has_ech; /* it has an encrypted hello, which may name another server, or what browsers send in its place; nobody outside can tell */
+	char name[HELLO_NAME_SIZE]; /* the server's, as it stands there; "" if there is none. One inside an encrypted hello (ECH) nobody outside can tell */
 };
 
 enum hello_result { HELLO_MORE, HELLO_READ, HELLO_NONE };

@@ -528,7 +528,6 @@ static void test_hello(void **state)
 				fail_msg("%zu of %zu bytes in records of %zu", n, bytes.len, record);
 		assert_int_equal(hello_read(bytes.bytes, bytes.len, &hello), HELLO_READ);
 		assert_string_equal(hello.name, "ok.test");
-		assert_true(hello.has_ech);
 	}
 	put(&bytes, "whatever", 8);
 	assert_int_equal(hello_read(bytes.bytes, bytes.len, &hello), HELLO_READ);
