@@ -28,7 +28,7 @@ OPT_fuzz    := -O1 -g -fsanitize=address,undefined,fuzzer-no-link -fno-sanitize-
 PKGS := jansson libseccomp libmicrohttpd libpng libdeflate libturbojpeg libwebp x11 x11-xcb xtst xcb xcb-xtest xcb-shm xcb-damage \
         xcb-xfixes xcb-randr xcb-res xcb-xkb xcb-xinput xkbcommon sqlite3 libcurl libcares gnutls libssl libcrypto libzip dbus-1 libvncserver zlib
 # run, check and bench install what is missing; everything else says what it is.
-ifneq ($(filter-out run check demo bench check-host dist uninstall clean,$(or $(MAKECMDGOALS),all)),)
+ifneq ($(filter-out run check check-all demo bench check-host dist uninstall clean,$(or $(MAKECMDGOALS),all)),)
 ifeq ($(shell pkg-config --exists $(PKGS) 2>/dev/null && $(CC) -fsyntax-only -include wslay/wslay.h -x c /dev/null 2>/dev/null && echo all),)
 $(error packages are missing: sudo apt-get install -y $(shell images/deps --missing build))
 endif
@@ -204,6 +204,10 @@ run:
 check:
 	@STATE=$(STATE) tests/run
 
+# With the tests that say once more, under load or some thousand times, what others say.
+check-all:
+	@STATE=$(STATE) tests/run --all
+
 # A log-in with a person in the loop: you, or with AUTO=1 a browser.
 demo:
 	@STATE=$(STATE) AUTO=$(AUTO) tests/demo/run
@@ -234,6 +238,6 @@ dist:
 clean:
 	rm -rf build build-*
 
-.PHONY: all bench-programs fuzz unit unit-programs xtests run check demo check-host check-layers bench install uninstall dist clean
+.PHONY: all bench-programs fuzz unit unit-programs xtests run check check-all demo check-host check-layers bench install uninstall dist clean
 .DELETE_ON_ERROR:
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

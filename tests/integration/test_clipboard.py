@@ -50,6 +50,7 @@ def test_what_is_set_is_got(session):
     assert get(session) == {"owner": "agent", "offered": ["png"], "text": None}
 
 
+@pytest.mark.long
 def test_five_mebibytes_fifty_times(session):
     """As bytes over one connection: it is the server that is timed."""
     connection = session.agent.connect(60)

@@ -97,7 +97,7 @@ def by_single_actions(path):
     return [{"action": "mouse_down", **first}, *({"action": "move", **point} for point in others), {"action": "mouse_up"}]
 
 
-@pytest.mark.parametrize("browser", ["firefox", "chromium"])
+@pytest.mark.parametrize("browser", ["firefox", pytest.param("chromium", marks=pytest.mark.long)])
 def test_drag_and_drop_in_a_page(make_session, browser):
     session = make_session("desktop")
     show(session, DROP, browser)
@@ -108,6 +108,7 @@ def test_drag_and_drop_in_a_page(make_session, browser):
         wait_title(session, f"{n} whole")
 
 
+@pytest.mark.long
 def test_drag_and_drop_under_load(make_session):
     session = make_session("desktop")
     show(session, DROP)
@@ -139,7 +140,7 @@ def test_a_slow_page_in_which_something_moves(make_session, way):
     until(lambda: session.act(*way([source, target])) and comes(session, "1 whole"))
 
 
-@pytest.mark.parametrize("browser", ["firefox", "chromium"])
+@pytest.mark.parametrize("browser", ["firefox", pytest.param("chromium", marks=pytest.mark.long)])
 def test_a_list_in_a_page(make_session, browser):
     """Each item that the pointer comes over makes room. A browser on a busy machine may take two for one: then again, from the beginning."""
     session = make_session("desktop")

@@ -11,6 +11,8 @@ from conftest import until
 from outside import Site, start_server
 from prometheus import Metrics
 
+pytestmark = pytest.mark.alone
+
 SMALL = {"cpu": 1, "memory_mb": 256, "pids": 96, "disk_mb": 32, "inodes": 2048, "open_files": 512, "x_mb": 256, "exec_ms": 20000}
 # What each thing meets; None: only the program itself is told.
 MEETS = {"children": "pids", "children-apart": "pids", "threads": "pids", "memory": "memory_mb", "sockets": "memory_mb", "memfds": "memory_mb",

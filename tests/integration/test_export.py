@@ -221,7 +221,7 @@ def test_the_lines_of_the_page(recorded, cli, tmp_path):
         assert f"{recorded.id}/{inside}" in zipfile.ZipFile(tmp_path / name).namelist()
 
 
-@pytest.mark.parametrize("browser", ["firefox", "chromium"])
+@pytest.mark.parametrize("browser", ["firefox", pytest.param("chromium", marks=pytest.mark.long)])
 def test_the_page_in_a_browser(make_session, recorded, cli, tmp_path, browser):
     """From a file, without a server: it shows the pictures, the point that was clicked, and goes on by the keys; no text of the journal runs."""
     cli.run("export", recorded.id, "-o", str(tmp_path / "out.zip"))

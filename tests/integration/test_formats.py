@@ -70,7 +70,7 @@ def test_each_change(make_session):
     check(session, png="&compression=small")
 
 
-@pytest.mark.parametrize("browser", ["firefox", "chromium"])
+@pytest.mark.parametrize("browser", ["firefox", pytest.param("chromium", marks=pytest.mark.long)])
 def test_browser(make_session, browser):
     """A browser shows the file as it is, pixel by pixel."""
     session = make_session("desktop")

@@ -16,6 +16,8 @@ from mcp import Client, tool
 from prometheus import Metrics
 from raw import Wire, ask, assert_problem, head, post
 
+pytestmark = pytest.mark.alone
+
 MANY = 2000               # more than the server takes
 KIB_A_CONNECTION = 64     # of the front's memory, at most
 

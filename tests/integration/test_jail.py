@@ -334,6 +334,7 @@ def test_warden_dies_while_all_is_frozen(make_server):
     server.start()
 
 
+@pytest.mark.long
 def test_many_cycles(server):
     """Made and ended again and again, some at the same time: nothing is left, nothing grows."""
     def cycle(_):

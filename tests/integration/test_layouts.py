@@ -5,7 +5,7 @@ import pytest
 import jail
 from editors import difference, mixed, start
 
-LAYOUTS = ["us", "de", "fr", "gb", "it", "ru", "us dvorak", "us intl", "us,ru"]
+LAYOUTS, MORE = ["de", "fr", "us,ru"], ["us", "gb", "it", "ru", "us dvorak", "us intl"]
 N_CHARS = 400
 
 
@@ -40,8 +40,9 @@ def types(editor, seed):
     return text
 
 
-def test_layouts(editor):
-    for seed, layout in enumerate(LAYOUTS):
+@pytest.mark.parametrize("layouts", [LAYOUTS, pytest.param(MORE, marks=pytest.mark.long)], ids=" ".join)
+def test_layouts(editor, layouts):
+    for seed, layout in enumerate(layouts):
         load(editor, layout)
         editor.clear()
         text = types(editor, seed)

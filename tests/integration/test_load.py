@@ -2,6 +2,10 @@
 """Many sessions at once, each its own."""
 import concurrent.futures
 
+import pytest
+
+pytestmark = pytest.mark.alone
+
 SESSIONS = 20
 
 

@@ -12,7 +12,7 @@ PAGE = """<!doctype html><meta charset="utf-8"><title>-</title>
 <style>input { width: 300px; height: 60px; border: 0; display: block; margin: 40px; font-size: 5px } input:focus { outline: 0 }</style>
 <input id="a" style="background: #fc0; color: #fc0"><input id="b" style="background: #00ff7f; color: #00ff7f">
 <script>oninput = () => { document.title = a.value + "|" + b.value }</script>"""
-ROUNDS = 15
+ROUNDS = 5
 
 
 def test_keys_go_to_the_field_that_was_clicked(make_session):

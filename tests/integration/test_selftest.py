@@ -3,7 +3,11 @@
 import json
 import subprocess
 
+import pytest
+
 from conftest import BUILD
+
+pytestmark = pytest.mark.alone
 
 
 def selftest(server, *words):

@@ -8,7 +8,10 @@ N_CHARS = 2000
 N_DISTINCT = 1200  # many times what the spare keys hold
 
 
-@pytest.fixture(params=EDITORS)
+MORE = {"gtk4", "chromium", "writer"}
+
+
+@pytest.fixture(params=[pytest.param(name, marks=pytest.mark.long) if name in MORE else name for name in EDITORS])
 def editor(make_session, request):
     return start(make_session, request.param)
 

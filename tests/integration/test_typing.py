@@ -11,7 +11,7 @@ from load import busy
 from page import Page
 from terminal import RawTerminal
 
-RUNS = 20
+RUNS = 5
 
 ACCENTS = ["Straße fløde Århus ŁÓDŹ", "éÉñÑçÇüÜőŐ"]
 SIGNS = ["path\\to {a|b} [1] @x ~^ #£ 0123456789 QM zy/?.;'", "'\"$HOME `id` $(id) \\ %s %n ; & |"]
@@ -36,6 +36,7 @@ def test_terminal(raw):
         raw.expect(text)
 
 
+@pytest.mark.long
 def test_terminal_under_load(raw):
     with busy():
         for _ in range(3):
@@ -135,6 +136,7 @@ def test_cancel_says_how_much_was_typed(session):
     raw.expect("after")
 
 
+@pytest.mark.long
 def test_as_long_as_a_text_may_be(raw):
     raw.expect(mixed(100_000), timeout_ms=300_000)
 
@@ -157,7 +159,7 @@ def test_gtk(session):
     assert saved.rstrip("\n") == wanted.replace("\r\n", "\n").replace("\r", "\n").rstrip("\n")
 
 
-@pytest.fixture(params=["firefox", "chromium"])
+@pytest.fixture(params=["firefox", pytest.param("chromium", marks=pytest.mark.long)])
 def page(make_session, request):
     return Page(make_session("desktop"), request.param)
 
@@ -175,6 +177,7 @@ def test_browser(page):
     assert page.wait(lambda told: len(told["text"]) > len(wanted))["text"] == wanted + "w"
 
 
+@pytest.mark.long
 def test_browser_under_load(page):
     with busy():
         for text in ACCENTS + SCRIPTS + [MANY]:

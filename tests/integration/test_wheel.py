@@ -31,7 +31,7 @@ def told(session):
     return json.loads(text) if text.endswith("\n") else None
 
 
-@pytest.mark.parametrize("browser", ["firefox", "chromium"])
+@pytest.mark.parametrize("browser", ["firefox", pytest.param("chromium", marks=pytest.mark.long)])
 def test_notches_in_a_page(make_session, browser):
     session = make_session("desktop")
     session.run("sh", "-c", "cat >form_server.pl", stdin=(HERE / "form_server.pl").read_text())
@@ -52,7 +52,7 @@ def test_notches_in_a_page(make_session, browser):
     until(lambda: told(session)[2])
 
 
-@pytest.mark.parametrize("browser", ["firefox", "chromium"])
+@pytest.mark.parametrize("browser", ["firefox", pytest.param("chromium", marks=pytest.mark.long)])
 def test_back_and_forward(make_session, browser):
     session = make_session("desktop")
     for here, there in (("one", "two"), ("two", "one")):

@@ -58,7 +58,7 @@ def check(session, window, rects):
     return result
 
 
-@pytest.mark.parametrize("browser", ["firefox", "chromium"])
+@pytest.mark.parametrize("browser", ["firefox", pytest.param("chromium", marks=pytest.mark.long)])
 def test_browser_menu(make_session, browser):
     """It hangs far over the edge of the window."""
     session = make_session("desktop", apps=[browser])
