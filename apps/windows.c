@@ -259,7 +259,7 @@ static void read_window(struct window *window, const struct atoms *atoms, void *
 /* Describes at most BATCH windows into list; everything that was sent before has been handled. */
 static int describe(struct xconn *x, const struct atoms *atoms, const xcb_window_t *ids, size_t n, struct window *list, struct err *e)
 {
-	unsigned int sequences[BATCH * N_QUESTIONS];
+	unsigned int sequences[BATCH * N_QUESTIONS] = {0};
 	void *replies[BATCH * N_QUESTIONS] = {NULL};
 	int rc;
 
