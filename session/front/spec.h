@@ -11,6 +11,8 @@
 #include "session/base/json.h"
 #include "session/warden/proto.h"
 
+#define SPEC_DISK_MB 1024 /* limits.disk_mb that nobody has named, where half of the memory is as much */
+
 /* The form of a spec, for its schema. */
 extern const struct form spec_form, spec_limits_form;
 
