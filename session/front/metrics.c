@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "session/base/counted.h"
 #include "session/base/json.h"
 #include "session/base/limits.h"
 #include "session/base/util.h"
@@ -117,9 +118,13 @@ static const struct {
 	{ERR_TIER_UNAVAILABLE, "weaker_tier_refused"},
 };
 
-/* What stages count (session/stage/alarms.c, meters.c). */
-static const char *const alarms[] = {"masked", "withheld", "noted", "sigsys", "returned", "ended"};
-static const char *const limits[] = {"cpu", "memory_mb", "pids", "disk_mb", "inodes", "x_mb", "exec_ms", "egress_connections", "egress_bytes_s", "egress_bytes"};
+/* What stages count. */
+#define ALARM_NAME(id, name) name,
+#define LIMIT_NAME(id, name, fix) name,
+static const char *const alarms[] = {COUNTED_ALARMS(ALARM_NAME)};
+static const char *const limits[] = {COUNTED_LIMITS(LIMIT_NAME)};
+#undef ALARM_NAME
+#undef LIMIT_NAME
 
 void metrics_refused(struct metrics *metrics, enum err_code code)
 {

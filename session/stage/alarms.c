@@ -4,9 +4,14 @@
 
 #include "session/stage/stage.h"
 
-static const char *const names[N_ALARMS] = {
-	[ALARM_MASKED] = "masked", [ALARM_WITHHELD] = "withheld", [ALARM_NOTED] = "noted", [ALARM_SIGSYS] = "sigsys",
-	[ALARM_RETURNED] = "returned", [ALARM_ENDED] = "ended"};
+const char *alarms_name(enum alarm which)
+{
+#define NAME_OF(id, name) [ALARM_##id] = (name),
+	static const char *const names[N_ALARMS] = {COUNTED_ALARMS(NAME_OF)};
+#undef NAME_OF
+
+	return names[which];
+}
 
 void alarms_add(struct stage *stage, enum alarm which, uint64_t n)
 {
@@ -20,8 +25,8 @@ json_t *alarms_json(const struct stage *stage)
 {
 	json_t *out = json_object();
 
-	for (int which = 0; which < N_ALARMS; which++)
+	for (enum alarm which = 0; which < N_ALARMS; which++)
 		if (stage->alarms.n[which] > 0)
-			json_object_set_new(out, names[which], json_integer((json_int_t)stage->alarms.n[which]));
+			json_object_set_new(out, alarms_name(which), json_integer((json_int_t)stage->alarms.n[which]));
 	return out;
 }

@@ -9,22 +9,22 @@
 #include <jansson.h>
 #include <stdint.h>
 
+#include "session/base/counted.h"
+
 struct stage;
 
-enum alarm {
-	ALARM_MASKED,   /* something secret, in what it said */
-	ALARM_WITHHELD, /* so often that the text was kept back */
-	ALARM_NOTED,    /* found and told all the same */
-	ALARM_SIGSYS,   /* a command was killed for a system call of another kind of machine, or by a filter of its own */
-	ALARM_RETURNED, /* an answer held a secret that was put into its request, and was cut */
-	ALARM_ENDED,    /* programs were ended: one of them kept the display or the kernel busy for itself */
-	N_ALARMS
-};
+/* By the rows of counted.h. */
+#define ALARM_OF(id, name) ALARM_##id,
+enum alarm { COUNTED_ALARMS(ALARM_OF) N_ALARMS };
+#undef ALARM_OF
 
 /* Zero-initialised there were none. */
 struct alarms {
 	uint64_t n[N_ALARMS];
 };
+
+/* Its name: static. */
+const char *alarms_name(enum alarm which);
 
 void alarms_add(struct stage *stage, enum alarm which, uint64_t n);
 

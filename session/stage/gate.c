@@ -96,9 +96,8 @@ static json_t *pass(const struct leaks *leaks, const json_t *value, struct leak_
 
 static void note(struct stage *stage, const struct call *call, const char *rule, const char *secret, size_t hits, enum alarm alarm)
 {
-	static const char *const words[] = {[ALARM_MASKED] = "masked", [ALARM_WITHHELD] = "withheld", [ALARM_NOTED] = "noted"};
 	json_t *fields = json_pack("{s:{s:s,s:s},s:s,s:s,s:s,s:s*,s:I,s:s}", "actor", "role", call->role_name, "token", call->token, "request", call->request_id,
-	                           "call", call->name, "rule", rule, "secret", secret, "hits", (json_int_t)hits, "done", words[alarm]);
+	                           "call", call->name, "rule", rule, "secret", secret, "hits", (json_int_t)hits, "done", alarms_name(alarm));
 	struct err e;
 
 	alarms_add(stage, alarm, 1);

@@ -23,21 +23,12 @@
 #define X_FULL 0.95              /* a picture that does not fit is refused before all is used */
 #define SLOW_LOOKS 5             /* throttled for so many looks, the processor is the limit */
 
+#define ROW_OF(id, name, fix) [METER_##id] = {name, fix},
 static const struct row {
 	const char *name;
 	const char *fix;
-} rows[N_METERS] = {
-	[METER_CPU] = {"cpu", "programs wait for the processor: run less at once, or ask for more limits.cpu"},
-	[METER_MEMORY] = {"memory_mb", "the kernel has killed a program: run less at once, or ask for more limits.memory_mb"},
-	[METER_PIDS] = {"pids", "a process or thread could not be started: end some, or ask for more limits.pids"},
-	[METER_DISK] = {"disk_mb", "nothing more can be written: delete files, or ask for more limits.disk_mb"},
-	[METER_INODES] = {"inodes", "no more files can be made: delete some, or ask for more limits.inodes"},
-	[METER_X] = {"x_mb", "programs keep too much in the X server: close windows, or ask for more limits.x_mb"},
-	[METER_EXEC] = {"exec_ms", "the command was killed: run it in parts or in the background, or ask for more limits.exec_ms"},
-	[METER_EGRESS_CONNECTIONS] = {"egress_connections", "close connections, or ask for more egress.caps.connections"},
-	[METER_EGRESS_RATE] = {"egress_bytes_s", "what is sent and fetched waits: ask for more egress.caps.bytes_s"},
-	[METER_EGRESS_BYTES] = {"egress_bytes", "nothing more is sent or fetched: ask for more egress.caps.bytes"},
-};
+} rows[N_METERS] = {COUNTED_LIMITS(ROW_OF)};
+#undef ROW_OF
 
 /* The number behind a key, or the first one, in a file of the kernel's. */
 static bool read_number(int fd, const char *key, uint64_t *out)

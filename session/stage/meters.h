@@ -15,25 +15,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "session/base/counted.h"
 #include "session/base/loop.h"
 #include "session/stage/xvfb.h"
 
 struct stage;
 
-/* The limits, by their rows in meters.c. */
-enum meter {
-	METER_CPU,
-	METER_MEMORY,
-	METER_PIDS,
-	METER_DISK,
-	METER_INODES,
-	METER_X,
-	METER_EXEC,
-	METER_EGRESS_CONNECTIONS,
-	METER_EGRESS_RATE,
-	METER_EGRESS_BYTES,
-	N_METERS
-};
+/* The limits, by the rows of counted.h. */
+#define METER_OF(id, name, fix) METER_##id,
+enum meter { COUNTED_LIMITS(METER_OF) N_METERS };
+#undef METER_OF
 
 struct meter_state {
 	double value;       /* the limit, in the unit of its name; 0: not known */
