@@ -223,6 +223,14 @@ static void take_format(struct view *view, const uint8_t *message, size_t n)
 		hand(view, message, n);
 }
 
+/* Of nothing nothing is told: the library would make empty rectangles of it, which its encoders are not made for. */
+static void take_update_request(struct view *view, const uint8_t *message, size_t n)
+{
+	if (framer_u16(message + 2) < view->screen->width && framer_u16(message + 4) < view->screen->height && framer_u16(message + 6) > 0 &&
+	    framer_u16(message + 8) > 0)
+		hand(view, message, n);
+}
+
 static void take(struct view *view, const uint8_t *message, size_t n)
 {
 	static const struct {
@@ -231,7 +239,7 @@ static void take(struct view *view, const uint8_t *message, size_t n)
 		void (*take)(struct view *view, const uint8_t *message, size_t n);
 	} rows[] = {
 		{FRAMER_PIXEL_FORMAT, false, take_format},  {FRAMER_ENCODINGS, false, take_encodings},
-		{FRAMER_UPDATE_REQUEST, false, hand},       {FRAMER_KEY, true, take_key},
+		{FRAMER_UPDATE_REQUEST, false, take_update_request}, {FRAMER_KEY, true, take_key},
 		{FRAMER_POINTER, true, take_pointer},       {FRAMER_CUT_TEXT, false, take_cut_text},
 		{FRAMER_DESKTOP_SIZE, false, take_size},
 	};

@@ -27,6 +27,7 @@
 #define PATIENCE_MS 5000
 #define PASSWORD "pass1234"
 #define ENC_RAW 0
+#define ENC_TIGHT 7
 #define ENC_CURSOR 0xFFFFFF11U       /* -239 */
 #define ENC_DESKTOP_SIZE 0xFFFFFF21U /* -223 */
 #define ENC_EXT_SIZE 0xFFFFFECCU     /* -308 */
@@ -421,6 +422,39 @@ static void test_asks(void **state)
 	stop(&rig);
 }
 
+/* Of a request for no pixels nothing comes, and the next one is answered: libvncserver would end the viewer over an empty rectangle. */
+static void test_nothing_asked(void **state)
+{
+	static const uint16_t rects[][4] = {{9, 0, 0, 21}, {9, 0, 21, 0}, {0, 0, 0, 0}, {WIDTH, 0, 5, 5}, {0, HEIGHT, 5, 5}, {0xFFFF, 0xFFFF, 0xFFFF, 0xFFFF}};
+	const uint32_t jpeg[] = {ENC_TIGHT, 0xFFFFFFE8U /* with a quality */}, raw[] = {ENC_RAW};
+	static const uint8_t key[8] = {FRAMER_KEY, 1, 0, 0, 0, 0, 0, 'a'};
+	const struct view_news moved = {.what = VIEW_NEWS_CURSOR | VIEW_NEWS_POINTER, .width_px = WIDTH, .height_px = HEIGHT, .cursor_width = 9,
+	                                .cursor_height = 9, .hot_x = 4, .pointer_x = 38, .pointer_y = 7};
+	uint32_t screen[WIDTH * HEIGHT];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rects); i++) {
+		uint8_t request[10] = {FRAMER_UPDATE_REQUEST, 1};
+		struct rig rig;
+
+		for (size_t k = 0; k < 4; k++) {
+			request[2 + 2 * k] = (uint8_t)(rects[i][k] >> 8);
+			request[3 + 2 * k] = (uint8_t)rects[i][k];
+		}
+		connect_raw(&rig, true);
+		publish(&rig, &moved);
+		set_encodings(&rig, jpeg, 2);
+		say(&rig, request, sizeof(request));
+		/* Once the key has come, what is said next is read in another turn than the request. */
+		say(&rig, key, sizeof(key));
+		(void)next_ask(&rig);
+		set_encodings(&rig, raw, 1);
+		ask_update(&rig, false);
+		take_raw(&rig, screen);
+		stop(&rig);
+	}
+}
+
 /* One without controls has no way: its messages are nothing, and the socket takes nothing from its view. */
 static void test_no_controls(void **state)
 {
@@ -706,7 +740,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_framer),      cmocka_unit_test(test_clip),        cmocka_unit_test(test_picture),
-		cmocka_unit_test(test_password),    cmocka_unit_test(test_asks),        cmocka_unit_test(test_no_controls),
+		cmocka_unit_test(test_password),    cmocka_unit_test(test_asks),        cmocka_unit_test(test_nothing_asked), cmocka_unit_test(test_no_controls),
 		cmocka_unit_test(test_cut_text),    cmocka_unit_test(test_resize), cmocka_unit_test(test_plain_cut_text),      cmocka_unit_test(test_cursor),
 		cmocka_unit_test(test_hostile),     cmocka_unit_test(test_greetings),   cmocka_unit_test(test_never_reads),
 		cmocka_unit_test(test_stage_goes),
