@@ -8,6 +8,8 @@
 #ifndef EGRESS_HOOK_H
 #define EGRESS_HOOK_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "session/base/limits.h"
@@ -24,6 +26,9 @@ struct hook_event {
 	char id[40];      /* the same at each try and for each target */
 	char body[LIMIT_HOOK_BYTES]; /* JSON, as it is signed and sent */
 };
+
+/* Is what came, `len` bytes of it, an event? Its texts end, then. */
+bool hook_check(struct hook_event *event, size_t len);
 
 /* What came of deliveries since the last report. */
 struct hook_report {

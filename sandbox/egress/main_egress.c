@@ -58,17 +58,6 @@ static void on_report(void *arg, const struct hook_report *report)
 	send_report(egress);
 }
 
-/* The front is not believed: a record that is not of the form is nothing. */
-static bool is_event(struct hook_event *event, size_t len)
-{
-	if (len < offsetof(struct hook_event, body) || event->len != len - offsetof(struct hook_event, body) || event->kind >= HOOK_N_EVENTS)
-		return false;
-	event->session[sizeof(event->session) - 1] = event->id[sizeof(event->id) - 1] = '\0';
-	/* They go into header fields and lines of the log. */
-	return strspn(event->session, "abcdefghijklmnopqrstuvwxyz0123456789") == strlen(event->session) &&
-	       strspn(event->id, "abcdefghijklmnopqrstuvwxyz0123456789") == strlen(event->id);
-}
-
 static void on_idle(void *arg)
 {
 	struct egress *egress = arg;
@@ -96,7 +85,7 @@ static void on_event(void *arg, uint32_t events)
 
 	(void)events;
 	while ((len = ipc_recv(CHILD_WARDEN, &event, sizeof(event), NULL, 0, &n_fds, NULL)) > 0)
-		if (is_event(&event, (size_t)len))
+		if (hook_check(&event, (size_t)len))
 			lanes_add(egress->lanes, &event);
 		else
 			log_warn("a record of the front is refused");

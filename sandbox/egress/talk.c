@@ -105,6 +105,15 @@ struct talk *talk_create(struct loop *loop, int fd, const struct talk_ops *ops, 
 	return talk;
 }
 
+void talk_destroy(struct talk *talk)
+{
+	if (!talk)
+		return;
+	ipc_stream_destroy(talk->stream);
+	free(talk->policy);
+	free(talk);
+}
+
 int talk_wait(struct talk *talk, int64_t deadline_ms, struct err *e)
 {
 	while (ipc_stream_queued(talk->stream) > LIMIT_EGRESS_QUEUED_BYTES)

@@ -19,6 +19,8 @@ struct talk_ops {
 
 /* Takes the descriptor. */
 struct talk *talk_create(struct loop *loop, int fd, const struct talk_ops *ops, void *arg);
+/* Not from a callback, nor while something waits. NULL is fine. */
+void talk_destroy(struct talk *talk);
 
 /* Waits, in a coroutine, until the stage has read enough of what it was told: before anything that it must be told about. ERR_TIMEOUT, ERR_CANCELLED. */
 int talk_wait(struct talk *talk, int64_t deadline_ms, struct err *e);
