@@ -226,7 +226,7 @@ int approval_make_connect(struct stage *stage, const struct policy_answer *answe
 	if (make_room(stage, e) < 0)
 		return -1;
 	approval = util_zalloc(sizeof(*approval));
-	*approval = (struct approval){.stage = stage, .frame = display_frame(stage->display), .epoch = stage->epoch, .episode = stage->episode,
+	*approval = (struct approval){.stage = stage, .frame = lease_frame(stage), .epoch = stage->epoch, .episode = stage->episode,
 	                              .asked_ms = util_now_ms(), .key = util_strdup(key)};
 	(void)snprintf(approval->id, sizeof(approval->id), "%s.%u", stage->ends.session, ++stage->approvals.n_made);
 	(void)snprintf(approval->rule, sizeof(approval->rule), "%s", policy_rule_name(answer->rule));
