@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* links: apps/access/wire */
+/* longest: 4096 */
 /* What glovebox-access says to the stage: never more than is there, and a record that is taken is the same when it is written again. */
 #include "tests/fuzz/fuzz.h"
 

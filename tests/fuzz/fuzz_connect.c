@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* links: session/base */
+/* longest: 512 */
 /* Hosts with ports, as CONNECT names them: what is taken is a name, an address, or said to be none; written anew, it reads the same. */
 #include "tests/fuzz/fuzz.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* links: input */
+/* longest: 512 */
 /* What programs put on clipboards: whatever it is, what comes of it is UTF-8 without NUL, of bounded length, and the same when it is read again. */
 #include "tests/fuzz/fuzz.h"
 

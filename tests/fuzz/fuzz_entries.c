@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* links: session/base */
+/* longest: 1024 */
 /*
  * Allow lists: a list that the check takes can be used, and another cannot; none lets through localhost, odd spellings, or a name that no entry ends in at a label.
  */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* links: glovebox-egress */
+/* longest: 2048 */
 /* First messages of TLS: the result of a part is "more", or that of the whole. */
 #include "tests/fuzz/fuzz.h"
 

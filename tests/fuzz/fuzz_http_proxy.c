@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* links: glovebox-egress */
+/* longest: 4096 */
 /*
  * What programs send to the proxy, and servers answer: heads with the bodies behind them. What is taken has a host that could be, a path, and no line of its own
  * making; as it is written anew it reads the same.

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* links: session/replay */
+/* longest: 3072 */
 /*
  * Journals as they are read to be replayed. The input is a zip, or else lines, a line "--", and pictures. Whatever it is, it is read or refused with a
  * reason; a picture that is shown has a size that may be.

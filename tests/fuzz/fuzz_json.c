@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* links: session/base */
+/* longest: 512 */
 /*
  * JSON beside jansson's own reader: what is taken that one takes too, and reads the same; what only that one takes breaks one of the rules that are ours
  * (depth, duplicate keys, a byte order mark). A refusal has an offset within the text, and what was read is written and read again as it was.

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* links: session/mcp */
+/* longest: 1024 */
 /*
  * The envelope of MCP. The input is header fields a line each ("MCP-Protocol-Version: …", "Mcp-Param-X: …"), an empty line, and a body. Whatever it is,
  * each message is answered by JSON with its own id, refused with a code of the table, or not answered at all.

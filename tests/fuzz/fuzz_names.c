@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* links: apps */
+/* longest: 256 */
 /* Titles and classes that windows give themselves, and output of programs: what is made of them is UTF-8 of bounded length, also when it is cut. */
 #include "tests/fuzz/fuzz.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* links: session/journal */
+/* longest: 640 */
 /* The records of a stage's pictures, along which the front goes: each step goes on, and none beyond the end. */
 #include "tests/fuzz/fuzz.h"
 

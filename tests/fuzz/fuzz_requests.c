@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* links: gloveboxd */
+/* longest: 4400 */
 /*
  * Records of the front, as the warden takes them: the whole bytes of a request or, behind a first byte that is odd, of a secret. What passes has texts that end within
  * their places and hold no byte that could be of a path, numbers within the ceilings, and nothing in what its kind does not use.

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* links: session/policy */
+/* longest: 256 */
 /* Command lines: whatever is in one, the list of its commands is bounded and each has a word, and a line that is quoted whole is one word of one command. */
 #include "tests/fuzz/fuzz.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* links: glovebox-egress */
+/* longest: 512 */
 /* Greetings and requests of SOCKS5: a shorter one is not taken for a whole one, and more behind it changes nothing. */
 #include "tests/fuzz/fuzz.h"
 

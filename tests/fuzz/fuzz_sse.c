@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* links: session/cli session/replay */
+/* longest: 256 */
 /* Server-sent events: however a stream is cut into pieces, the same events come of it, or the same refusal of one that is too long. */
 #include "tests/fuzz/fuzz.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* links: apps/files */
+/* longest: 4608 */
 /* Archives: however they come in pieces, the same is read of them; what is taken has a name beneath its folder, and is the same when it is written and read again. */
 #include "tests/fuzz/fuzz.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* links: glovebox-front */
+/* longest: 2048 */
 /*
  * Heads of requests, a field a line ("Name: value"), and whether they open a WebSocket. What is refused has a text; a head that is taken frames its body in one way,
  * and a ticket that is found is a word.

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* links: display/view */
+/* longest: 1024 */
 /* What a viewer may say: messages end where their heads say so and never beyond what a view has room for, and a text that is taken is one. */
 #include "tests/fuzz/fuzz.h"
 
