@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* links: apps/init */
+/* links: glovebox-init */
 /* longest: 1024 */
 /*
  * What comes to pid 1 of the app jail: spawn records of the stage and, behind a first byte that is odd, names that programs of the jail call out at its door. What is
