@@ -3,7 +3,7 @@
 import pytest
 
 from conftest import until
-from editors import EDITORS, difference
+from editors import EDITORS, difference, patient
 
 TEXT = "The first keys to a new window.\nAnd a second line."
 
@@ -11,7 +11,7 @@ TEXT = "The first keys to a new window.\nAnd a second line."
 @pytest.mark.parametrize("name", ["writer", "firefox", pytest.param("chromium", marks=pytest.mark.long), "gtk3", "qt"])
 def test_launch_and_type(make_session, name):
     image, app, kind = EDITORS[name]
-    editor = kind(make_session(image), app, TEXT)
+    editor = patient(lambda: kind(make_session(image), app, TEXT))
     assert difference(TEXT, editor.text(TEXT)) == ""
     assert editor.notes == []
 
@@ -24,5 +24,5 @@ def test_text_after_delete(make_session):
     until(lambda: any("Calc" in window["title"] for window in session.windows()))
     for i in range(3):
         keys = [{"action": "key", "keys": keys} for keys in ("ctrl+a", "Delete", "ctrl+Home")]
-        session.act(*keys, {"action": "type", "text": f"text {i}\n"}, {"action": "key", "keys": "ctrl+s"})
+        patient(lambda: session.act(*keys, {"action": "type", "text": f"text {i}\n"}, {"action": "key", "keys": "ctrl+s"}))
         until(lambda: session.run("cat", "text.csv").strip() == f"text {i}")

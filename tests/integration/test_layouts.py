@@ -3,7 +3,7 @@
 import pytest
 
 import jail
-from editors import difference, mixed, start
+from editors import difference, mixed, patient, start
 
 LAYOUTS, MORE = ["de", "fr", "us,ru"], ["us", "gb", "it", "ru", "us dvorak", "us intl"]
 N_CHARS = 400
@@ -35,7 +35,7 @@ def load(editor, layout):
 
 def types(editor, seed):
     text, before = mixed(N_CHARS, seed), keyboard_map(editor)
-    editor.session.do("type", text=text)
+    patient(lambda: editor.session.do("type", text=text))
     assert keyboard_map(editor) == before
     return text
 
@@ -53,7 +53,7 @@ def test_states_of_the_keyboard(editor):
     load(editor, "us,ru")
     for seed, keys in enumerate(["ISO_Next_Group", "ISO_Next_Group", "capslock", "capslock", "numlock", "numlock"]):
         editor.clear()
-        editor.session.do("key", keys=keys)
+        patient(lambda: editor.session.do("key", keys=keys))
         text = types(editor, seed)
         assert difference(text, editor.text(text)) == "", f"{keys}, the {seed}th"
 
