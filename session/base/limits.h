@@ -199,6 +199,7 @@
 #define LIMIT_MCP_QUEUED_BYTES (64 * 1024)    /* notifications that a reader has not taken; beyond it they are dropped */
 #define LIMIT_MCP_ENTRIES 500                 /* of a folder, in one answer */
 #define LIMIT_MCP_READ_BYTES (128 * 1024)     /* of a file that is no picture, in one answer */
+#define LIMIT_MCP_PICTURE_BYTES (2520 * 1024) /* a file that is one, which is told as a whole */
 #define LIMIT_COUNT 64                        /* sessions that one create makes */
 #define LIMIT_BIRTHS 8                        /* of them at a time */
 #define LIMIT_LIST LIMIT_SESSIONS_MAX         /* sessions of one page of a list: all that live have room in it */

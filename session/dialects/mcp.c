@@ -171,9 +171,6 @@ static json_t *computer_answer(const json_t *arguments, const json_t *reply)
 static const struct mcp_tool tools[] = {
 	{"computer", computer_ask, computer_answer},
 	{"run_command", mcp_command_ask, mcp_command_answer},
-	{"read_file", mcp_read_ask, mcp_read_answer},
-	{"write_file", mcp_write_ask, mcp_write_answer},
-	{"list_files", mcp_folder_ask, mcp_folder_answer},
 };
 
 static const struct mcp_tool *find(const json_t *body)

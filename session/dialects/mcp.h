@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The tools of MCP that a session's stage answers (mcp.c), and those of them that are commands in the jail (mcp_commands.c). Owner:
- * session/dialects. No threads.
+ * The tools of MCP that are acts of a session's stage (mcp.c), and that of them which is a command in the jail (mcp_commands.c). Owner: session/dialects.
+ * No threads.
  */
 #ifndef DIALECTS_MCP_H
 #define DIALECTS_MCP_H
@@ -19,13 +19,6 @@ struct mcp_tool {
 
 int mcp_command_ask(const json_t *arguments, json_t **act, struct err *e);
 json_t *mcp_command_answer(const json_t *arguments, const json_t *reply);
-int mcp_read_ask(const json_t *arguments, json_t **act, struct err *e);
-json_t *mcp_read_answer(const json_t *arguments, const json_t *reply);
-int mcp_write_ask(const json_t *arguments, json_t **act, struct err *e);
-json_t *mcp_write_answer(const json_t *arguments, const json_t *reply);
-
-int mcp_folder_ask(const json_t *arguments, json_t **act, struct err *e);
-json_t *mcp_folder_answer(const json_t *arguments, const json_t *reply);
 
 /* What an action that failed says: a result with isError; NULL when this one went well. */
 json_t *mcp_failure(const json_t *result);

@@ -11,6 +11,7 @@
 #include "session/front/calls.h"
 #include "session/front/describe.h"
 #include "session/front/mcp.h"
+#include "session/front/mcp_files.h"
 #include "session/front/metrics.h"
 #include "session/front/quota.h"
 #include "session/front/routes.h"
@@ -165,6 +166,40 @@ static char *ask_stage(struct mcp_run *run, size_t *len)
 	return text;
 }
 
+/* --- tools that are calls for files --- */
+
+static int check_arguments(const struct mcp_run *run, struct faults *faults)
+{
+	json_auto_t *arguments = run->arguments ? json_copy((json_t *)(uintptr_t)run->arguments) : json_object();
+
+	if (run->tool->flags & TOOL_SESSION)
+		(void)json_object_del(arguments, "session_id");
+	return form_check_all(run->tool->input, arguments, "", NULL, faults);
+}
+
+static char *ask_files(struct mcp_run *run, size_t *len)
+{
+	struct err list[LIMIT_FAULTS];
+	struct faults faults = {.list = list, .max = LIMIT_FAULTS};
+	struct stage_reply *reply;
+	json_t *result = NULL;
+	char *text;
+
+	if (find_session(run, &list[0]) < 0)
+		return refuse(run, &list[0], len);
+	if (check_arguments(run, &faults) < 0)
+		return refuse_all(run, &faults, len);
+	if (mcp_files_ask(run, &reply, &list[0]) < 0)
+		return refuse(run, &list[0], len);
+	metrics_of_stage(run->mcp->front->metrics, stage_reply_counts(reply));
+	run->refused = err_from_wire(form_string(stage_reply_counts(reply), "refused", ""));
+	if (stage_reply_status(reply) == 200)
+		result = mcp_files_answer(run, reply);
+	text = result ? answer(run, result, len) : wrap_reply(run, reply, len);
+	stage_reply_finish(reply);
+	return text;
+}
+
 /* --- tools of sessions --- */
 
 /* A session as a model sees it: no token, no address. */
@@ -179,15 +214,6 @@ static json_t *show(const struct session *session, const json_t *state)
 		if (json_object_get(all, members[i]))
 			(void)json_object_set(out, members[i], json_object_get(all, members[i]));
 	return out;
-}
-
-static int check_arguments(const struct mcp_run *run, struct faults *faults)
-{
-	json_auto_t *arguments = run->arguments ? json_copy((json_t *)(uintptr_t)run->arguments) : json_object();
-
-	if (run->tool->flags & TOOL_SESSION)
-		(void)json_object_del(arguments, "session_id");
-	return form_check_all(run->tool->input, arguments, "", NULL, faults);
 }
 
 static int run_list(struct mcp_run *run, json_t **out, struct faults *faults)
@@ -278,7 +304,7 @@ static char *run_here(struct mcp_run *run, size_t *len)
 /* The line of the request says /mcp alone. Readings of the front's own come as often as those of the API, which are not told either. */
 static void write_line(const struct mcp_run *run)
 {
-	unsigned int flags = run->tool->flags & (TOOL_READS | TOOL_STAGE);
+	unsigned int flags = run->tool->flags & (TOOL_READS | TOOL_STAGE | TOOL_FILES);
 	const struct log_field fields[] = {
 		{.name = "request", .text = run->request_id},
 		{.name = "tool", .text = run->tool->name},
@@ -294,8 +320,14 @@ static void write_line(const struct mcp_run *run)
 
 char *mcp_tool_run(struct mcp_run *run, size_t *len)
 {
-	char *text = run->tool->flags & TOOL_STAGE ? ask_stage(run, len) : run_here(run, len);
+	char *text;
 
+	if (run->tool->flags & TOOL_STAGE)
+		text = ask_stage(run, len);
+	else if (run->tool->flags & TOOL_FILES)
+		text = ask_files(run, len);
+	else
+		text = run_here(run, len);
 	write_line(run);
 	return text;
 }

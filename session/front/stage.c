@@ -444,7 +444,7 @@ int stage_call(struct stage *stage, const struct stage_call *call, int64_t deadl
 		deadline_ms = util_now_ms() + call->last_ms;
 	while (link->state == LINK_CALLED || (link->state == LINK_BODY && link->len < (link->is_stream ? 1 : most_waiting(link))))
 		if (link_wait(link, deadline_ms, e) < 0) {
-			e->begun = call->body;
+			e->begun = call->body || call->read;
 			return link_fail(link);
 		}
 	link->progress = NULL;

@@ -27,21 +27,22 @@ static const struct field mcp_command_fields[] = {
 const struct form mcp_command_form = {mcp_command_fields, ARRAY_LEN(mcp_command_fields), "either command or argv"};
 
 static const struct field mcp_read_fields[] = {
-	{"path", FIELD_STRING, true, 1, 4096, NULL, NULL, NULL, NULL, "absolute, or from /home/user"},
+	{"path", FIELD_STRING, true, 1, 4096, NULL, NULL, NULL, NULL, "absolute, or from /home/user; in it or in /tmp"},
 	{"offset", FIELD_INT, false, 0, LIMIT_FRAME, NULL, NULL, "bytes", "0", "where to begin"},
 	{"length", FIELD_INT, false, 4, LIMIT_MCP_READ_BYTES, NULL, NULL, "bytes", "65536", "how much, at most; a picture of up to 2.5 MB is read whole"},
 };
 FORM(mcp_read);
 
 static const struct field mcp_write_fields[] = {
-	{"path", FIELD_STRING, true, 1, 4096, NULL, NULL, NULL, NULL, "absolute, or from /home/user; its folder must be there"},
+	{"path", FIELD_STRING, true, 1, 4096, NULL, NULL, NULL, NULL, "absolute, or from /home/user; in it or in /tmp"},
 	{"content", FIELD_STRING, true, 0, LIMIT_BODY_BYTES, NULL, NULL, NULL, NULL, "all of the file, as encoding says"},
 	{"encoding", FIELD_ENUM, false, 0, 0, "text base64", NULL, NULL, "\"text\"", "how content is written down"},
+	{"parents", FIELD_BOOL, false, 0, 0, NULL, NULL, NULL, "false", "makes the folders on the way that are not there"},
 };
 FORM(mcp_write);
 
 static const struct field mcp_folder_fields[] = {
-	{"path", FIELD_STRING, false, 1, 4096, NULL, NULL, NULL, "\".\"", "absolute, or from /home/user"},
+	{"path", FIELD_STRING, false, 1, 4096, NULL, NULL, NULL, "\".\"", "absolute, or from /home/user; in it or in /tmp"},
 };
 FORM(mcp_folder);
 
@@ -84,12 +85,14 @@ static const struct field mcp_folder_out[] = {
 	TEXT("path", true, "as asked"),
 	{"entries", FIELD_LIST, true, 0, LIMIT_MCP_ENTRIES, NULL, &mcp_entry_form, NULL, NULL, "by name"},
 	{"more", FIELD_BOOL, true, 0, 0, NULL, NULL, NULL, NULL, "there are more"},
+	COUNT("not_utf8", false, "entries that are left out, as their names are no UTF-8"),
 };
 static const struct field mcp_read_out[] = {
 	TEXT("path", true, "as asked"),
 	COUNT("size", true, "bytes of the whole file"),
 	COUNT("offset", true, "where this begins"),
 	COUNT("length", true, "bytes of it that are here"),
+	FLAG("more", "the file goes on: the next part begins at offset + length"),
 	TEXT("media_type", true, "text/plain, of a picture, or application/octet-stream"),
 	TEXT("text", false, "the text itself, where it is text"),
 };

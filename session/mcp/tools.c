@@ -14,6 +14,7 @@
 
 #define SHOWN_MAX 80
 #define ACT "POST", "/v1/sessions/{id}/act"
+#define FILES "/v1/sessions/{id}/files/{path}"
 #define HEADER "x-mcp-header"
 
 const struct tool tools_rows[] = {
@@ -22,12 +23,12 @@ const struct tool tools_rows[] = {
 	 &mcp_computer_output},
 	{"run_command", "Run a command", "Runs a command inside a session and waits for its end.", ACT, TOOL_ENDS | TOOL_SESSION | TOOL_STAGE,
 	 &mcp_command_form, &mcp_command_output},
-	{"read_file", "Read a file", "Reads a text file or a part of it, or a picture, of a session.", ACT,
-	 TOOL_READS | TOOL_SESSION | TOOL_STAGE, &mcp_read_form, &mcp_read_output},
-	{"write_file", "Write a file", "Writes a whole file in a session: the new content is there all at once, or the old one stays.", ACT,
-	 TOOL_ENDS | TOOL_AGAIN | TOOL_SESSION | TOOL_STAGE, &mcp_write_form, &mcp_write_output},
-	{"list_files", "List a folder", "Lists what is in a folder of a session: names, kinds and sizes.", ACT,
-	 TOOL_READS | TOOL_SESSION | TOOL_STAGE, &mcp_folder_form, &mcp_folder_output},
+	{"read_file", "Read a file", "Reads a text file or a part of it, or a picture, of a session.", "GET", FILES,
+	 TOOL_READS | TOOL_SESSION | TOOL_FILES, &mcp_read_form, &mcp_read_output},
+	{"write_file", "Write a file", "Writes a whole file in a session: the new content is there all at once, or the old one stays.", "PUT", FILES,
+	 TOOL_ENDS | TOOL_AGAIN | TOOL_SESSION | TOOL_FILES, &mcp_write_form, &mcp_write_output},
+	{"list_files", "List a folder", "Lists what is in a folder of a session: names, kinds and sizes.", "GET", FILES,
+	 TOOL_READS | TOOL_SESSION | TOOL_FILES, &mcp_folder_form, &mcp_folder_output},
 	{"session_create", "Make a session", "Makes a session, a desktop of its own, and waits until it is ready.", "POST", "/v1/sessions", 0, NULL,
 	 &mcp_session_output},
 	{"session_list", "List sessions", "Lists the sessions that this token may see.", "GET", "/v1/sessions", TOOL_READS, &mcp_list_form,

@@ -21,6 +21,7 @@ enum tool_hint {
 	TOOL_AGAIN = 1 << 2,   /* doing it twice is like doing it once */
 	TOOL_SESSION = 1 << 3, /* it is of one session: takes session_id */
 	TOOL_STAGE = 1 << 4,   /* its arguments go unread to the session's stage, which answers */
+	TOOL_FILES = 1 << 5,   /* it is done by a call for files (files.h) */
 };
 
 struct tool {

@@ -151,6 +151,18 @@ static int send_again(struct files_work *work, uint64_t size, uint64_t len, cons
 
 /* --- a file --- */
 
+/* "from" and "most" instead of a Range: what of them there is, which may be nothing. Its reply is as if it were the whole file, and says how large that is. */
+static bool find_window(const json_t *query, uint64_t len, struct files_part *out)
+{
+	const char *from = form_string(query, "from", NULL);
+
+	if (!from)
+		return false;
+	out->from = MIN(strtoull(from, NULL, 10), len);
+	out->len = MIN(strtoull(form_string(query, "most", "0"), NULL, 10), len - out->from);
+	return true;
+}
+
 static json_t *headers_of(const char *tag, const struct files_part *part, uint64_t len, bool is_part, bool is_masked)
 {
 	json_t *headers = json_pack("{s:s,s:s}", "ETag", tag, "Accept-Ranges", "bytes");
@@ -166,7 +178,7 @@ static json_t *headers_of(const char *tag, const struct files_part *part, uint64
 static int tell_file(struct files_work *work, const struct files_opened *opened, struct err *e)
 {
 	const json_t *query = work->call->query;
-	bool has_leaks = work->stage->gate.leaks.any, is_head = form_string(query, "head", NULL) != NULL;
+	bool has_leaks = work->stage->gate.leaks.any, is_head = form_string(query, "head", NULL) != NULL, is_window;
 	auto_free char *kept = NULL;
 	json_auto_t *headers = NULL;
 	uint64_t len = opened->size;
@@ -181,10 +193,13 @@ static int tell_file(struct files_work *work, const struct files_opened *opened,
 	}
 	if (has_leaks && measure(work, opened->size, &len, &kept, e) < 0)
 		return -1;
-	range = files_range(strcmp(form_string(query, "if_range", tag), tag) == 0 ? form_string(query, "range", NULL) : NULL, len, &part, e);
+	is_window = find_window(query, len, &part);
+	range = is_window ? 1 : files_range(strcmp(form_string(query, "if_range", tag), tag) == 0 ? form_string(query, "range", NULL) : NULL, len, &part, e);
 	if (range < 0)
 		return -1;
 	headers = headers_of(tag, &part, len, range == 0, has_leaks && len != opened->size);
+	if (is_window)
+		json_object_set_new(headers, "Glovebox-Size", json_sprintf("%llu", (unsigned long long)len));
 	work->call->counts = json_pack("{s:s,s:I}", "file", work->name, "bytes", (json_int_t)(is_head ? 0 : part.len));
 	if (!call_stream_open(work->call, range == 0 ? 206 : 200, "application/octet-stream", headers, (int64_t)part.len))
 		return err_set(e, ERR_LEASE_LOST, NULL, "a person got the controls");
@@ -232,34 +247,38 @@ static int not_understood(struct err *e)
 	return err_set(e, ERR_SESSION_FAILED, NULL, "the session's helper for files is not understood");
 }
 
-static int list_entries(struct files_work *work, json_t *list, struct files_done *done, struct err *e)
+/* The first `most` entries; done->more when there are others. */
+static int list_entries(struct files_work *work, size_t most, json_t *list, struct files_done *done, struct err *e)
 {
 	static const char *const kinds[] = {"file", "folder", "link", "other"};
 	struct files_helper *helper = work->helper;
 	const char *name, *target;
 	struct files_entry entry;
 
-	for (;;) {
+	for (size_t n = 0;; n++) {
 		if (files_receive(helper, files_step(), e) < 0)
 			return -1;
 		if (helper->head.op == FILES_DONE && helper->head.len == sizeof(*done)) {
 			memcpy(done, helper->data, sizeof(*done));
+			done->more |= n > most;
 			return 0;
 		}
-		if (helper->head.op != FILES_ENTRY || !read_entry(helper, &entry, &name, &target) || json_array_size(list) >= FILES_MOST_ENTRIES ||
+		if (helper->head.op != FILES_ENTRY || !read_entry(helper, &entry, &name, &target) || n >= FILES_MOST_ENTRIES ||
 		    !util_utf8_valid(name, strlen(name)))
 			return not_understood(e);
-		json_array_append_new(list, json_pack("{s:s,s:s,s:I,s:o,s:o}", "name", name, "type", kinds[entry.kind], "size", (json_int_t)entry.size, "mode",
-		                                      json_sprintf("%03o", entry.mode), "modified", time_json(entry.mtime_s)));
+		if (n < most)
+			json_array_append_new(list, json_pack("{s:s,s:s,s:I,s:o,s:o}", "name", name, "type", kinds[entry.kind], "size", (json_int_t)entry.size,
+			                                      "mode", json_sprintf("%03o", entry.mode), "modified", time_json(entry.mtime_s)));
 	}
 }
 
 static int tell_folder(struct files_work *work, struct err *e)
 {
+	const char *most = form_string(work->call->query, "most", NULL);
 	json_auto_t *list = json_array();
-	struct files_done done;
+	struct files_done done = {0};
 
-	if (list_entries(work, list, &done, e) < 0)
+	if (list_entries(work, most ? strtoul(most, NULL, 10) : FILES_MOST_ENTRIES, list, &done, e) < 0)
 		return -1;
 	work->entries = json_array_size(list);
 	work->answer = json_pack("{s:s,s:O,s:b}", "path", work->path, "entries", list, "more", done.more != 0);
@@ -389,7 +408,7 @@ static int get_tar(struct files_work *work, struct err *e)
 
 int files_get_run(struct files_work *work, struct err *e)
 {
-	const char *argv[] = {"get", work->path, NULL};
+	const char *argv[] = {"get", work->path, NULL}, *kind = form_string(work->call->query, "kind", "");
 	struct files_opened opened;
 
 	if (work->is_tar)
@@ -397,9 +416,11 @@ int files_get_run(struct files_work *work, struct err *e)
 	if (files_start(work->helper, work->stage->apps, argv, files_step(), e) < 0 || files_receive(work->helper, files_step(), e) < 0)
 		return -1;
 	if (work->helper->head.op == FILES_FOLDER)
-		return tell_folder(work, e);
+		return strcmp(kind, "file") == 0 ? err_set(e, ERR_CONFLICT, NULL, "it is a folder, where a file was asked for") : tell_folder(work, e);
 	if (work->helper->head.op != FILES_OPENED || work->helper->head.len != sizeof(opened))
 		return not_understood(e);
 	memcpy(&opened, work->helper->data, sizeof(opened));
+	if (strcmp(kind, "folder") == 0)
+		return err_set(e, ERR_CONFLICT, NULL, "it is a file, where a folder was asked for");
 	return opened.size > work->most_bytes ? too_large(work, e) : tell_file(work, &opened, e);
 }

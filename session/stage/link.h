@@ -25,7 +25,8 @@
  *   screenshot  –   query: the fields of the action screenshot; a picture with the Glovebox-* headers and its ETag; if_none_match has it: 304
  *   events      –   query: last_event_id; text/event-stream, which goes on until the session ends or either side closes (events.h)
  *   stream      –   query: as screenshot, max_fps; text/event-stream as above, of what changes on the screen (stream.h)
- *   file_get    –   query: path, format, range, if_none_match, if_range, head; the file, a list, or a tar (files.h)
+ *   file_get    –   query: path, format, range, if_none_match, if_range, head; the file, a list, or a tar (files.h); also kind, which it must be (file, folder),
+ *                   from and most, of the bytes or entries: then Glovebox-Size has the size of the file
  *   file_put    the bytes, which are taken as they come; query: path, format, parents, mode, length; {"path","bytes",…}
  *   file_drop   –   query: path, recursive; {"path","deleted":N}
  *   cancel      –   stops the running act; {"cancelled":BOOL}

@@ -93,18 +93,6 @@ def test_results_are_as_their_schemas_say(server, agent, session):
         assert json.loads(result["content"][0]["text"]) == result["structuredContent"]
 
 
-def test_a_folder(agent, session):
-    session.run("sh", "-c", "mkdir -p 'of files/sub' && cd 'of files' && echo 12345 >'größe\n\"x' && : >'  blank ' && ln -s x link && for i in $(seq 510); do : >\"f$i\"; done")
-    found = agent.call("list_files", {"path": "of files"})["structuredContent"]
-    assert found["more"] is True and len(found["entries"]) == 500
-    session.run("sh", "-c", "cd 'of files' && rm f*")
-    found = agent.call("list_files", {"path": "/home/user/of files"})["structuredContent"]
-    assert found == {"path": "/home/user/of files", "more": False, "entries": [
-        {"name": "  blank ", "type": "file", "size": 0}, {"name": "größe\n\"x", "type": "file", "size": 6}, {"name": "link", "type": "link", "size": 1}, {"name": "sub", "type": "folder", "size": found["entries"][3]["size"]}]}
-    for path, why in {"none": "no such folder", "/etc/passwd": "no folder", "-rf": "no such folder"}.items():
-        assert why in agent.fail("list_files", {"path": path})
-
-
 def test_no_arguments_at_all(agent, session):
     assert agent.call("session_get")["structuredContent"]["session_id"] == session.id
     assert agent.call("session_get", {})["structuredContent"]["state"] == "ready"
@@ -213,7 +201,7 @@ def test_a_reader_that_stops_reading(session):
         post.close()
 
 
-# --- commands and files
+# --- commands
 
 
 def test_commands(agent):
@@ -226,83 +214,6 @@ def test_commands(agent):
     assert "not_found" in agent.fail("run_command", {"argv": ["no-such-program"]})
     for wrong in ({}, {"command": "a", "argv": ["b"]}, {"command": ""}, {"command": "a\0b"}, {"argv": []}, {"command": "a", "shell": True}):
         assert agent.fail("run_command", wrong).startswith("Nothing was done.")
-
-
-NAMES = ["plain", "with space", "ünïcödé", "-rf", "$(touch owned)", "a'b\"c`d", "new\nline", "*"]
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_files_of_any_name(session, agent, name):
-    text = f"line of {name}\n" * 3
-    assert agent.call("write_file", {"path": name, "content": text})["structuredContent"] == {"path": name, "size": len(text.encode())}
-    found = agent.call("read_file", {"path": f"/home/user/{name}"})["structuredContent"]
-    assert (found["text"], found["size"], found["media_type"]) == (text, len(text.encode()), "text/plain")
-    assert session.run("cat", "--", name) == text
-    assert session.exec("test", "-e", "owned")["exit_code"] == 1
-
-
-def test_a_file_is_replaced_whole(session, agent):
-    """The old file stays what it was for who has it open; its rights stay, a link is followed, nothing else is left in its folder."""
-    session.run("sh", "-c", "mkdir d; echo old >d/file; chmod 751 d/file; ln -s d/file link; ln d/file other")
-    agent.call("write_file", {"path": "link", "content": "new"})
-    assert session.run("cat", "d/file") == "new" and session.run("cat", "other") == "old\n"
-    assert session.run("stat", "-c", "%a", "d/file") == "751\n" and session.run("readlink", "link") == "d/file\n"
-    assert session.run("ls", "-A", "d") == "file\n"
-    agent.call("write_file", {"path": "fresh", "content": ""})
-    assert session.run("stat", "-c", "%a %s", "fresh") == "644 0\n"
-
-
-def test_files_that_cannot_be(session, agent):
-    session.run("sh", "-c", "mkdir d; mkfifo pipe; echo x >locked; chmod 0 locked; echo y >kept; chmod 400 kept")
-    for path, why in (("none", "no such file"), ("d", "a folder"), ("pipe", "no plain file"), ("locked", "may not be read"), ("/dev/zero", "no plain file")):
-        assert why in agent.fail("read_file", {"path": path})
-    for path, why in (("d", "a folder"), ("pipe", "no plain file"), ("kept", "may not be written"), ("/none/x", "folder is not there"),
-                      ("/usr/x", "folder may not be written")):
-        assert why in agent.fail("write_file", {"path": path, "content": "z"})
-    assert session.run("cat", "kept") == "y\n"
-    for wrong in ({}, {"path": ""}, {"path": "a\0b"}, {"path": "a", "length": 3}, {"path": "a", "offset": -1}):
-        assert agent.fail("read_file", wrong).startswith("Nothing was done.")
-    for wrong in ({"path": "a"}, {"path": "a", "content": "%", "encoding": "base64"}, {"path": "a", "content": "a\0b"}, {"path": "a", "content": 5}):
-        assert agent.fail("write_file", wrong).startswith("Nothing was done.")
-
-
-def test_parts_of_a_file(agent):
-    """Read on from where the last part ended: all of it, and no character in two."""
-    text = "".join(chr(0xE0 + n % 30) + "€𝄞x" for n in range(300))
-    agent.call("write_file", {"path": "long", "content": text})
-    parts, offset = [], 0
-    while True:
-        part = agent.call("read_file", {"path": "long", "offset": offset, "length": 101})["structuredContent"]
-        assert part["offset"] == offset and part["size"] == len(text.encode()) and part["length"] <= 101
-        parts.append(part["text"])
-        offset += part["length"]
-        if offset == part["size"]:
-            break
-        assert part["length"] > 97
-    assert "".join(parts) == text
-    beyond = agent.call("read_file", {"path": "long", "offset": 10**9})["structuredContent"]
-    assert (beyond["length"], beyond["text"]) == (0, "")
-
-
-def test_bytes_and_pictures_as_files(session, agent):
-    data = bytes(range(256)) * 4
-    agent.call("write_file", {"path": "b in", "content": base64.b64encode(data).decode(), "encoding": "base64"})
-    result = agent.call("read_file", {"path": "b in"})
-    assert result["content"][1]["resource"] == {"uri": "file:///home/user/b%20in", "mimeType": "application/octet-stream", "blob": base64.b64encode(data).decode()}
-    for name, size in (("small.png", 100), ("large.PNG", 700000)):
-        png = png_of(size)
-        for at in range(0, len(png), 600000):
-            agent.call("write_file", {"path": "piece", "content": base64.b64encode(png[at:at + 600000]).decode(), "encoding": "base64"})
-            session.run("sh", "-c", f"cat piece >>{name}")
-        result = agent.call("read_file", {"path": name})
-        assert base64.b64decode(result["content"][1]["data"]) == png and result["content"][1]["mimeType"] == "image/png"
-    agent.call("write_file", {"path": "text.png", "content": "no picture"})
-    assert agent.call("read_file", {"path": "text.png", "offset": 3})["structuredContent"]["text"] == "picture"
-
-
-def png_of(n_bytes):
-    """A file that begins as a PNG does."""
-    return b"\x89PNG\r\n\x1a\n" + hashlib.shake_256(b"png").digest(n_bytes)
 
 
 # --- roles

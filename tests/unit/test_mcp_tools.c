@@ -161,7 +161,9 @@ static void test_lists(void **state)
 			if (session)
 				assert_int_equal(json_object_get(session, "x-mcp-header") != NULL, revisions[r].modern);
 		}
-		assert_int_equal(json_array_size(few), 2);
+		assert_int_equal(json_array_size(few), 4);
+		assert_non_null(named(few, "read_file"));
+		assert_non_null(named(few, "list_files"));
 		assert_non_null(named(few, "session_list"));
 		assert_non_null(named(few, "session_get"));
 	}
