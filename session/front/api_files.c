@@ -73,7 +73,8 @@ int api_get_file(struct request *request, struct err *e)
 
 	if (accept_names_tar(&request->head.accept))
 		(void)json_object_set_new(query, "format", json_string("tar"));
-	pass_header(query, "range", request->head.range);
+	/* Ranges are of GET alone (RFC 9110, 14.2). */
+	pass_header(query, "range", request->is_head ? NULL : request->head.range);
 	pass_header(query, "if_range", request->head.if_range);
 	pass_header(query, "if_none_match", request->head.if_none_match);
 	pass_header(query, "head", request->is_head ? "true" : NULL);

@@ -124,6 +124,9 @@ def test_ranges(session):
     assert get(session, "~/ranged", {"Range": "bytes=0-9", "If-Range": tag}).status == 206
     assert get(session, "~/ranged", {"Range": "bytes=0-9", "If-Range": '"other"'}).status == 200
     assert get(session, "~/ranged", {"If-None-Match": tag}).status == 304
+    for asked in ("bytes=0-9", "bytes=600000-"):
+        head = session.agent.request("HEAD", url(session, "~/ranged"), headers={"Range": asked})
+        assert (head.status, head.headers["Content-Length"], head.headers.get("Content-Range")) == (200, "600000", None), asked
     put(session, "~/ranged", content[::-1])
     assert get(session, "~/ranged", {"If-None-Match": tag}).status == 200
 
