@@ -113,6 +113,24 @@ int64_t util_now_ms(void)
 	return util_now_us() / 1000;
 }
 
+void util_tidy_path(char *path)
+{
+	char *start = path + (*path == '/'), *to = start;
+
+	for (const char *from = start; *from;) {
+		size_t len = strcspn(from, "/");
+
+		if (len > 0 && !(len == 1 && *from == '.')) {
+			if (to > start)
+				*to++ = '/';
+			memmove(to, from, len);
+			to += len;
+		}
+		from += len + (from[len] == '/');
+	}
+	*to = '\0';
+}
+
 char *util_wall_time(char *out, size_t size)
 {
 	struct timespec now;

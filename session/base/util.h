@@ -46,6 +46,9 @@ void *util_realloc(void *ptr, size_t size);
 char *util_strdup(const char *text);
 char *util_printf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
+/* Takes "." and what is empty out of a path, in place: "./a//b/" becomes "a/b", "/." "/". ".." stays. */
+void util_tidy_path(char *path);
+
 /* Up to so many bytes of freed memory stay with the process, for the next picture: the kernel takes longer to give fresh pages than we to fill
  * them. */
 void util_keep_freed(int bytes);

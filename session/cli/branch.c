@@ -17,6 +17,21 @@
 #define COMMIT_MAX 128
 #define WORDS_MAX 8
 
+/* Where the caller's own git is at work, as in a hook, is not where this one is to be. */
+static void forget_settings(void)
+{
+	static const char prefix[] = "GIT_";
+
+	for (char **at = environ; *at;) {
+		auto_free char *name = strndup(*at, strcspn(*at, "="));
+
+		if (name && strncmp(name, prefix, strlen(prefix)) == 0)
+			(void)unsetenv(name); /* the next one is in its place */
+		else
+			at++;
+	}
+}
+
 /* git, in the user's repository, without what it may run by itself; `in` and `out` -1 are /dev/null. The pid, or -1. */
 static pid_t start_git(const char *folder, const char *const *words, int in, int out)
 {
@@ -32,6 +47,7 @@ static pid_t start_git(const char *folder, const char *const *words, int in, int
 
 		(void)dup2(in >= 0 ? in : null, STDIN_FILENO);
 		(void)dup2(out >= 0 ? out : null, STDOUT_FILENO);
+		forget_settings();
 		(void)execvp(argv[0], (char *const *)(uintptr_t)argv);
 		_exit(127);
 	}

@@ -9,6 +9,7 @@
 #include "session/base/util.h"
 #include "session/cli/commands.h"
 #include "session/cli/fetch.h"
+#include "session/cli/list.h"
 #include "session/cli/show.h"
 
 #define PERCENTILE 99
@@ -146,53 +147,23 @@ static int take_session(struct cli *cli, struct study *study, const char *id)
 	return CLI_DONE;
 }
 
-static int list_path(const struct args *args, const char *after, char **out, struct err *e)
-{
-	auto_free char *path = util_strdup("/v1/sessions");
-	const char *pair;
-	size_t at = 0;
-
-	if (args_get(args, "image"))
-		cli_add_parameter(&path, "", "image", args_get(args, "image"));
-	while ((pair = args_next(args, "label", &at))) {
-		auto_free char *name = NULL;
-		const char *value;
-
-		if (cli_read_pair(pair, "label", &name, &value, e) < 0)
-			return -1;
-		cli_add_parameter(&path, "label.", name, value);
-	}
-	if (after)
-		cli_add_parameter(&path, "", "after", after);
-	*out = steal_ptr(&path);
-	return 0;
-}
-
-/* The sessions that a server still lists, page by page. */
+/* The sessions that a server still lists. */
 static int take_server(struct cli *cli, struct study *study)
 {
-	auto_free char *after = NULL;
+	auto_free char *path = util_strdup("/v1/sessions");
+	json_auto_t *sessions = NULL;
+	const json_t *session;
+	struct err e = {0};
+	size_t i;
+	int status;
 
-	do {
-		auto_free char *path = NULL;
-		auto_reply reply = {0};
-		const json_t *session;
-		struct err e = {0};
-		size_t i;
-		int status;
-
-		if (list_path(&cli->args, after, &path, &e) < 0)
-			return cli_fail(cli, CLI_USAGE, &e);
-		status = cli_call(cli, "GET", path, NULL, &reply);
-		json_array_foreach(json_object_get(reply.json, "sessions"), i, session)
-			if (status == CLI_DONE)
-				status = take_session(cli, study, form_string(session, "id", ""));
-		if (status != CLI_DONE)
-			return status;
-		free(after);
-		after = json_is_string(json_object_get(reply.json, "next")) ? util_strdup(json_string_value(json_object_get(reply.json, "next"))) : NULL;
-	} while (after);
-	return CLI_DONE;
+	if (list_filter(&cli->args, &path, &e) < 0)
+		return cli_fail(cli, CLI_USAGE, &e);
+	status = list_sessions(cli, path, &sessions);
+	json_array_foreach(sessions, i, session)
+		if (status == CLI_DONE)
+			status = take_session(cli, study, form_string(session, "id", ""));
+	return status;
 }
 
 static int compare(const void *a, const void *b)

@@ -6,6 +6,7 @@
 #include "session/base/util.h"
 #include "session/cli/commands.h"
 #include "session/cli/files.h"
+#include "session/cli/list.h"
 #include "session/cli/show.h"
 
 #define LIVING "starting,ready,paused,ending"
@@ -44,24 +45,16 @@ static const struct arg_option ls_options[] = {
 
 static int make_path(const struct args *args, char **out, struct err *e)
 {
-	static const char *const same[] = {"state", "image", "owner"};
+	static const char *const same[] = {"state", "owner"};
 	auto_free char *path = util_strdup("/v1/sessions");
-	const char *pair;
-	size_t at = 0;
 
 	if (!args_get(args, "all") && !args_get(args, "state"))
 		cli_add_parameter(&path, "", "state", LIVING);
 	for (size_t i = 0; i < ARRAY_LEN(same); i++)
 		if (args_get(args, same[i]))
 			cli_add_parameter(&path, "", same[i], args_get(args, same[i]));
-	while ((pair = args_next(args, "label", &at))) {
-		auto_free char *name = NULL;
-		const char *value;
-
-		if (cli_read_pair(pair, "label", &name, &value, e))
-			return -1;
-		cli_add_parameter(&path, "label.", name, value);
-	}
+	if (list_filter(args, &path, e) < 0)
+		return -1;
 	*out = steal_ptr(&path);
 	return 0;
 }
@@ -106,7 +99,7 @@ static int run_folder(struct cli *cli)
 static int run_ls(struct cli *cli)
 {
 	auto_free char *path = NULL;
-	auto_reply reply = {0};
+	json_auto_t *sessions = NULL;
 	const json_t *session;
 	struct err e = {0};
 	size_t i;
@@ -116,15 +109,17 @@ static int run_ls(struct cli *cli)
 		return run_folder(cli);
 	if (make_path(&cli->args, &path, &e))
 		return cli_fail(cli, CLI_USAGE, &e);
-	status = cli_call(cli, "GET", path, NULL, &reply);
+	status = list_sessions(cli, path, &sessions);
 	if (status != CLI_DONE)
 		return status;
 	if (cli->json) {
-		show_json(reply.json);
+		json_auto_t *all = json_pack("{s:O}", "sessions", sessions);
+
+		show_json(all);
 		return CLI_DONE;
 	}
 	printf("%-18s%-10s%-10s%-14s%-11s%-26s%s\n", "ID", "STATE", "CONTROLS", "IMAGE", "DISPLAY", "EXPIRES", "LABELS");
-	json_array_foreach(json_object_get(reply.json, "sessions"), i, session)
+	json_array_foreach(sessions, i, session)
 		show_row(session);
 	return CLI_DONE;
 }

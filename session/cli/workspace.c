@@ -81,37 +81,46 @@ static void tell_pack(const char *folder, const struct folder_report *report)
 	files_show_left_out(report->left_out);
 }
 
-/* A word that names nothing would leave out, without a word, what somebody believes to have sent. */
-static int check_named(const char *folder, const char *const *named, struct err *e)
+/* The options as entries of an archive are called. One that names nothing would leave out, without a word, what somebody believes to have sent. */
+static int read_named(const struct args *args, const char *folder, char *named[ARGS_MAX + 1], struct err *e)
 {
+	const char *word, *fault;
+	size_t at = 0, n = 0;
 	struct stat st;
 
-	for (size_t i = 0; named[i]; i++) {
-		auto_free char *path = util_printf("%s/%s", folder, named[i]);
+	while ((word = args_next(args, "include", &at))) {
+		auto_free char *path = NULL;
 
-		if (lstat(path, &st) < 0)
-			return err_set(e, ERR_BAD_REQUEST, NULL, "--include %.200s: %s in %.200s (it is a path from there on)", named[i], strerror(errno), folder);
+		named[n] = util_strdup(word);
+		if (word[0] != '/')
+			util_tidy_path(named[n]);
+		fault = tar_name_fault(named[n], strlen(named[n]));
+		path = util_printf("%s/%s", folder, named[n++]);
+		if (!fault && lstat(path, &st) < 0)
+			fault = strerror(errno);
+		if (fault)
+			return err_set(e, ERR_BAD_REQUEST, NULL, "--include %.200s: %s in %.200s (it is a path from there on)", word, fault, folder);
 	}
 	return 0;
 }
 
 int workspace_pack(const struct args *args, int *archive, struct err *e)
 {
-	const char *folder = args_get(args, "workspace"), *named[ARGS_MAX + 1] = {NULL};
-	const struct folder_rules rules = {.is_workspace = true, .named = named};
+	const char *folder = args_get(args, "workspace");
+	char *named[ARGS_MAX + 1] = {NULL};
+	const struct folder_rules rules = {.is_workspace = true, .named = (const char *const *)named};
 	struct folder_report report = {0};
-	size_t at = 0, n = 0;
 	int rc;
 
 	*archive = -1;
-	while ((named[n] = args_next(args, "include", &at)))
-		n++;
 	if (!folder)
-		return n > 0 ? err_set(e, ERR_BAD_REQUEST, NULL, "--include is of a --workspace") : 0;
-	rc = check_named(folder, named, e) < 0 || files_temporary(archive, e) < 0 ? -1 : folder_pack(folder, &rules, *archive, &report, e);
+		return args_get(args, "include") ? err_set(e, ERR_BAD_REQUEST, NULL, "--include is of a --workspace") : 0;
+	rc = read_named(args, folder, named, e) < 0 || files_temporary(archive, e) < 0 ? -1 : folder_pack(folder, &rules, *archive, &report, e);
 	if (rc == 0)
 		tell_pack(folder, &report);
 	json_decref(report.left_out);
+	for (size_t i = 0; named[i]; i++)
+		free(named[i]);
 	return rc;
 }
 

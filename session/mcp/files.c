@@ -19,32 +19,13 @@
 
 /* --- paths --- */
 
-/* Takes "." and what is empty out of a path from the root. */
-static void tidy(char *path)
-{
-	char *to = path;
-
-	for (const char *from = path; *from;) {
-		size_t len = strcspn(from + 1, "/");
-
-		if (len > 1 || (len == 1 && from[1] != '.')) {
-			memmove(to, from, len + 1);
-			to += len + 1;
-		}
-		from += len + 1;
-	}
-	if (to == path)
-		*to++ = '/';
-	*to = '\0';
-}
-
 char *mcp_files_path(const json_t *arguments)
 {
 	const char *asked = form_string(arguments, "path", ".");
 	bool is_home = asked[0] == '~' && (asked[1] == '/' || !asked[1]);
 	char *path = util_printf("%s%s", asked[0] == '/' ? "" : HOME, is_home ? asked + 1 : asked);
 
-	tidy(path);
+	util_tidy_path(path);
 	return path;
 }
 

@@ -52,9 +52,19 @@ def project(tmp_path_factory):
     return folder
 
 
+def elsewhere(patch, cli):
+    """The command line is run by a git that is at work in another repository, as a hook is."""
+    for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR"):
+        patch.setitem(cli.environment, name, "/nonexistent")
+    for name, value in {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "core.bare", "GIT_CONFIG_VALUE_0": "nonsense", "GIT_NAMESPACE": "other"}.items():
+        patch.setitem(cli.environment, name, value)
+
+
 @pytest.fixture(name="id", scope="module")
 def session_of_it(cli, folder):
-    made = cli.run("new", "--image", "minimal", "--workspace", folder, "--include", ".npmrc")
+    with pytest.MonkeyPatch.context() as patch:
+        elsewhere(patch, cli)
+        made = cli.run("new", "--image", "minimal", "--workspace", folder, "--include", "./.npmrc", "--include", "src//./main.c")
     said = made.stderr.decode()
     for name in (".env:", "server.key:", "id_ed25519:", "src/credentials.json:", "out:", ".git/hooks:", ".git/config:", ".git/config.worktree:", ".git/modules/lib/config:", "lib/.git/config:", "bare.git/config:",
                  "lib/.git/hooks:", ".envrc:", r'"lib/n\xff":'):
@@ -69,8 +79,9 @@ def session_of_it(cli, folder):
 
 
 def test_an_include_of_nothing(cli, folder):
-    said = cli.run("new", "-q", "--image", "minimal", "--workspace", folder, "--include", "nothing", status=USAGE).stderr.decode()
-    assert "--include nothing: No such file or directory" in said, said
+    for name, why in {"nothing": "No such file or directory", "./nothing/": "No such file or directory", ".": "empty", "../x": "segment . or ..", "/etc/passwd": "absolute"}.items():
+        said = cli.run("new", "-q", "--image", "minimal", "--workspace", folder, "--include", name, status=USAGE).stderr.decode()
+        assert f"--include {name}: " in said and why in said, said
 
 
 def test_what_is_there(cli, folder, id):
@@ -148,8 +159,9 @@ def test_changes_come_back(cli, folder, tmp_path, id):
     assert (clone / "stays").read_text() == "as it is\n"
 
 
-def test_a_branch(cli, folder, id):
+def test_a_branch(cli, folder, id, monkeypatch):
     change(cli, id)
+    elsewhere(monkeypatch, cli)
     (folder / "stays").write_text("changed here meanwhile\n")
     before = git(folder, "status", "--porcelain")
     cli.run("workspace", id, "--branch", "from-session")
