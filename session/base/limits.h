@@ -68,6 +68,8 @@
 #define LIMIT_COMING_BYTES (256 * 1024)       /* of a body that is taken as it comes: kept in the front, and again in the stage */
 #define LIMIT_FILE_CALLS 4                    /* calls for files of one session that run at once */
 #define LIMIT_FILE_STEP_MS 30000              /* the next word of the helper that serves one, or of its caller */
+#define LIMIT_REFUSED_BODY_MS 1000            /* nothing comes of a body that is refused: the answer goes out without its end */
+#define LIMIT_FILE_READER_MS 60000            /* whoever fetches one takes nothing of it */
 #define LIMIT_FILE_SCAN_MS 300000             /* reading a file through before it is sent */
 #define LIMIT_UPLOAD_BYTES (1LL << 37)        /* body of an upload; what a session may have is less */
 #define LIMIT_MCP_CALLS 64                    /* requests of an MCP client on standard input that run at once */

@@ -42,9 +42,9 @@ static void pass_header(json_t *query, const char *name, const char *value)
 		(void)json_object_set_new(query, name, json_string(value));
 }
 
-static int read_body(void *arg, char *out, size_t max, size_t *n, struct err *e)
+static int read_body(void *arg, const bool *over, char *out, size_t max, size_t *n, struct err *e)
 {
-	return request_body_read(arg, out, max, n, e);
+	return request_body_read(arg, over, out, max, n, e);
 }
 
 static int relay(struct request *request, const char *name, bool has_body, struct err *e)
@@ -53,7 +53,7 @@ static int relay(struct request *request, const char *name, bool has_body, struc
 	auto_free char *path = target_path_from(&request->target, FIRST_SEGMENT);
 	const struct stage_call call = {
 		.name = name, .role = role_name(request->who.role), .token = request->who.name, .request_id = request->id, .query = query, .is_long = true,
-		.read = has_body ? read_body : NULL, .arg = request, .last_ms = LIMIT_FILE_SCAN_MS,
+		.read = has_body ? read_body : NULL, .wake = &request->body_changed, .arg = request, .last_ms = LIMIT_FILE_SCAN_MS,
 	};
 	struct stage_reply *reply;
 

@@ -61,10 +61,11 @@ static int ask_write(const json_t *arguments, json_t *query, struct content *con
 	return 0;
 }
 
-static int next_piece(void *arg, char *out, size_t max, size_t *n, struct err *e)
+static int next_piece(void *arg, const bool *over, char *out, size_t max, size_t *n, struct err *e)
 {
 	struct content *content = arg;
 
+	(void)over;
 	(void)e;
 	*n = MIN(max, content->len - content->at);
 	if (*n > 0)

@@ -118,9 +118,9 @@ static void take_coming(struct request *request, const char *data, size_t *len)
 	co_signal(&request->body_changed);
 }
 
-int request_body_read(struct request *request, char *out, size_t max, size_t *n, struct err *e)
+int request_body_read(struct request *request, const bool *over, char *out, size_t max, size_t *n, struct err *e)
 {
-	while (request->n_coming == 0 && !request->came)
+	while (request->n_coming == 0 && !request->came && !*over)
 		if (co_wait_event(&request->body_changed, CO_FOREVER, e) < 0)
 			return -1;
 	*n = request->n_coming < max ? request->n_coming : max;
@@ -347,6 +347,21 @@ static enum MHD_Result work(struct request *request, struct MHD_Connection *mhd)
 
 static void request_free(struct request *request);
 
+/* Who sends no more of a body that was refused does not ask for the answer either. */
+static void on_silence(void *arg)
+{
+	struct request *request = arg;
+
+	request->silence = NULL;
+	conn_refuse(request->conn, &request->refusal);
+}
+
+static void watch_silence(struct request *request)
+{
+	loop_cancel(request->silence);
+	request->silence = loop_at(request->front->loop, util_now_ms() + LIMIT_REFUSED_BODY_MS, on_silence, request);
+}
+
 static void run_upload(void *arg)
 {
 	struct request *request = arg;
@@ -357,6 +372,8 @@ static void run_upload(void *arg)
 		request_free(request);
 	else if (conn_suspended(request->conn))
 		conn_resume(request->conn);
+	else if (request->refused)
+		watch_silence(request);
 }
 
 /* Room for what comes, and the route. */
@@ -373,6 +390,8 @@ static void begin_upload(struct request *request)
 
 static enum MHD_Result end_upload(struct request *request, struct MHD_Connection *mhd)
 {
+	loop_cancel(request->silence);
+	request->silence = NULL;
 	request->phase = REQUEST_WORKING;
 	conn_working(request->conn);
 	request->came = true;
@@ -398,6 +417,8 @@ static enum MHD_Result step_upload(struct request *request, struct MHD_Connectio
 	}
 	request->drained += *len;
 	*len = 0;
+	if (request->silence)
+		watch_silence(request);
 	if (request->drained <= LIMIT_DRAIN_BYTES)
 		return MHD_YES;
 	conn_refuse(request->conn, &request->refusal);
@@ -468,6 +489,7 @@ static enum MHD_Result on_step(void *arg, struct MHD_Connection *mhd, const char
 
 static void request_free(struct request *request)
 {
+	loop_cancel(request->silence);
 	reply_finish(&request->reply);
 	session_unref(request->session);
 	free(request->born);

@@ -53,6 +53,7 @@ struct request {
 	struct co *co;               /* runs the route */
 	bool gone;                   /* the caller left while the request was suspended */
 	bool revoked;                /* its token was, meanwhile */
+	struct loop_timer *silence; /* of a body that is refused: then nobody sends it any more */
 	struct loop_timer *expiry;   /* of a stream: its token's */
 	struct request *next, **place; /* in the list of those that came with a token, see request_revoke; place NULL: not in it */
 	struct reply reply;
@@ -76,8 +77,8 @@ int request_form(struct request *request, const struct form *form, json_t **obje
 void request_on_upgrade(void *cls, struct MHD_Connection *mhd, void *context, const char *early, size_t early_len, MHD_socket socket,
                         struct MHD_UpgradeResponseHandle *handle);
 
-/* The next bytes of the body of an upload, at most `max`: *n is 0 at its end. In the coroutine of the route. ERR_CANCELLED. */
-int request_body_read(struct request *request, char *out, size_t max, size_t *n, struct err *e);
+/* The next bytes of the body of an upload, at most `max`: *n is 0 at its end, and once *over (stage.h). In the coroutine of the route. ERR_CANCELLED. */
+int request_body_read(struct request *request, const bool *over, char *out, size_t max, size_t *n, struct err *e);
 
 /* Room for all faults of the body: when a route refuses with the first of them, the reply lists them all. */
 struct faults *request_faults(struct request *request);

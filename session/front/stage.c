@@ -33,6 +33,8 @@ struct stage_reply {
 	bool is_stream;            /* of a call whose reply has no end */
 	bool is_whole;             /* of a call whose reply is wanted in one piece */
 	bool is_long;              /* of one whose reply has any length */
+	struct co_event *wake;     /* of who waits for more of the body, while it is sent; or NULL */
+	bool over;                 /* no more of it is wanted */
 	bool unsent;               /* its body has not gone as a whole: the connection is of no more use */
 	int64_t length;            /* that the reply says; -1: it does not */
 	void (*progress)(void *arg, long done, long total); /* while it is called */
@@ -124,6 +126,10 @@ static void link_free(struct stage_reply *link)
 static void tell(struct stage_reply *link)
 {
 	co_signal(&link->changed);
+	if (link->wake && (!link->stream || link->state != LINK_CALLED)) {
+		link->over = true;
+		co_signal(link->wake);
+	}
 	if (link->more)
 		link->more(link->more_arg);
 }
@@ -413,10 +419,15 @@ static int send_body(struct stage_reply *link, const struct stage_call *call, st
 {
 	auto_free char *piece = util_alloc(BODY_PIECE_BYTES);
 	size_t n = 1;
+	int rc;
 
 	link->unsent = true;
 	while (n > 0) {
-		if (call->read(call->arg, piece, BODY_PIECE_BYTES, &n, e) < 0)
+		link->over = !link->stream || link->state != LINK_CALLED;
+		link->wake = call->wake;
+		rc = call->read(call->arg, &link->over, piece, BODY_PIECE_BYTES, &n, e);
+		link->wake = NULL;
+		if (rc < 0)
 			return -1;
 		if (!link->stream)
 			return gone(e);

@@ -33,7 +33,9 @@ struct stage_call {
 	json_t *query;          /* borrowed; NULL is {} */
 	bool is_stream;         /* its reply has no end: it has a connection of its own, beside those of other calls */
 	bool is_long;           /* its reply may have any length that it says */
-	int (*read)(void *arg, char *out, size_t max, size_t *n, struct err *e); /* gives the body piece by piece; *n is 0 at its end. NULL: `body` is it */
+	/* Gives the body piece by piece; *n is 0 at its end, and once *over, for which `wake` is signalled: the stage has answered, or has gone. NULL: `body` is it. */
+	int (*read)(void *arg, const bool *over, char *out, size_t max, size_t *n, struct err *e);
+	struct co_event *wake;
 	int64_t last_ms;        /* with `read`: for the reply, once the body has gone */
 	bool is_whole;          /* its reply is wanted in one piece, of at most LIMIT_MCP_REPLY_BYTES */
 	const char *body;       /* borrowed */

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "apps/files.h"
+#include "session/base/hash.h"
 #include "session/stage/stage.h"
 
 void files_get_call(struct stage *stage, struct call *call);
@@ -32,6 +33,9 @@ struct files_work {
 	struct files_helper *helper;
 	uint64_t bytes, entries, skipped; /* for the journal */
 	uint64_t packed;             /* sizes of the files of an archive so far */
+	struct hash_stream *hash;    /* of the bytes that went in or out, */
+	uint8_t digest[HASH_BYTES];  /* and this is what it was, once it has ended, */
+	bool is_hashed;              /* which is for the journal: there were such bytes, and no secret among them */
 	bool is_told;                /* the answer has begun, in pieces */
 	json_t *answer;              /* else it is this one, once the helper has ended */
 	json_t *unchanged;           /* or 304, with these headers */

@@ -30,9 +30,10 @@ static int send(struct reading *reading, const char *bytes, size_t len)
 	while (len > 0) {
 		size_t n = MIN(len, (size_t)FILES_DATA_BYTES);
 
-		if (files_check_lease(work, reading->e) < 0 || call_stream_wait(work->call, CO_FOREVER, reading->e) < 0)
+		if (files_check_lease(work, reading->e) < 0 || call_stream_wait(work->call, util_now_ms() + LIMIT_FILE_READER_MS, reading->e) < 0)
 			return -1;
 		call_stream_send(work->call, bytes, n);
+		hash_add(work->hash, bytes, n);
 		work->bytes += n;
 		bytes += n;
 		len -= n;
@@ -204,6 +205,7 @@ static int tell_file(struct files_work *work, const struct files_opened *opened,
 	if (!call_stream_open(work->call, range == 0 ? 206 : 200, "application/octet-stream", headers, (int64_t)part.len))
 		return err_set(e, ERR_LEASE_LOST, NULL, "a person got the controls");
 	work->is_told = true;
+	work->is_hashed = !is_head;
 	if (is_head || part.len == 0)
 		return 0;
 	if (kept) {
@@ -403,7 +405,8 @@ static int get_tar(struct files_work *work, struct err *e)
 	if (!call_stream_open(work->call, 200, "application/x-tar", headers, -1))
 		return err_set(e, ERR_LEASE_LOST, NULL, "a person got the controls");
 	work->is_told = true;
-	return form_string(work->call->query, "head", NULL) ? 0 : send_entries(work, e);
+	work->is_hashed = !form_string(work->call->query, "head", NULL);
+	return work->is_hashed ? send_entries(work, e) : 0;
 }
 
 int files_get_run(struct files_work *work, struct err *e)

@@ -376,6 +376,7 @@ static const struct member file_line[] = {
 	{"epoch", "count", "of the lease"},
 	{"episode", "count", "of the session"},
 	{"bytes?", "count", "that went either way; of an archive its own"},
+	{"sha256?", "string", "of these bytes; none where a secret went in"},
 	{"entries?", "count", "of an archive"},
 	{"skipped?", "count", "what was left out of it"},
 	{"code?", "ErrorCode", "why it has failed"},

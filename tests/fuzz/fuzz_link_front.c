@@ -76,10 +76,11 @@ static void on_progress(void *arg, long done, long total)
 	(void)arg, (void)done, (void)total;
 }
 
-static int give(void *arg, char *out, size_t max, size_t *n, struct err *e)
+static int give(void *arg, const bool *over, char *out, size_t max, size_t *n, struct err *e)
 {
 	struct peer *peer = arg;
 
+	(void)over;
 	(void)e;
 	*n = peer->n_read++ < 3 ? MIN((size_t)700, max) : 0;
 	memset(out, 'x', *n);

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Files of a session over the API: read, written, listed, packed, unpacked and deleted; what is refused, and that nothing leads out."""
+import hashlib
 import http.client
 import io
 import json
@@ -278,6 +279,25 @@ def test_what_goes_out_is_checked(session):
     drop(session, "~/leads")
 
 
+def test_digests(session):
+    """Of what went in and out, as it went; none where it had a secret, which could be guessed by it, and none of what was not whole."""
+    def last():
+        lines = [json.loads(line) for line in session.api.request("GET", f"{session.path}/journal").body.splitlines()]
+        return [line for line in lines if line["event"] == "file"][-1].get("sha256")
+
+    for call, hashed in ((lambda: put(session, "~/digest", bytes(range(256)) * 1000), bytes(range(256)) * 1000), (lambda: get(session, "~/digest", {"Range": "bytes=1-3"}), b"\1\2\3"),
+                         (lambda: put(session, "~/digest", b""), b""), (lambda: get(session, "~/digest"), b""),
+                         (lambda: put(session, "~/digest", b"the " + SECRET.encode()), None), (lambda: get(session, "~/digest"), b"the [masked]"),
+                         (lambda: put(session, "~/d", archive(("x", b"y")), TAR, parents="true"), archive(("x", b"y"))), (lambda: get(session, "~/none"), None),
+                         (lambda: get(session, "~/d"), None), (lambda: session.agent.request("HEAD", url(session, "~/digest")), None)):
+        call()
+        assert last() == (None if hashed is None else hashlib.sha256(hashed).hexdigest()), hashed
+    body = get(session, "~/d", format="tar").body
+    assert last() == hashlib.sha256(body).hexdigest()
+    drop(session, "~/digest")
+    drop(session, "~/d", recursive="true")
+
+
 def test_rules(make_session):
     session = make_session("minimal", approval={"rules": [{"name": "diary", "verdict": "deny", "path": ["/home/user/diary*"]},
                                                           {"name": "out", "verdict": "ask", "path": ["/home/user/ask/*"], "actions": ["file_get"]}]})
@@ -354,6 +374,21 @@ def test_a_hold_in_the_middle(session):
     assert session.run("sh", "-c", "ls -a ~ | grep -c glovebox; true") == "0\n"
 
 
+def test_who_is_silent(make_session):
+    """In the middle of an upload: hears of the session's end when that comes, and not when its own time is over."""
+    session = make_session("minimal")
+    connection = session.agent.connect(20)
+    connection.putrequest("PUT", url(session, "~/silent"))
+    for name, value in {"Authorization": f"Bearer {session.tokens['agent']}", **BYTES, "Content-Length": "1000"}.items():
+        connection.putheader(name, value)
+    connection.endheaders(b"x" * 500)
+    until(lambda: session.run("sh", "-c", "ls -a ~ | grep -c glovebox; true") == "1\n")
+    session.end()
+    reply = connection.getresponse()
+    assert (reply.status, json.loads(reply.read())["code"]) == (503, "session_gone")
+    connection.close()
+
+
 def test_who_leaves(session):
     for send in (b"x" * 500, b"x" * (2 * MIB)):
         connection = session.agent.connect(60)
@@ -379,6 +414,8 @@ def test_the_journal_says_it(session):
     get(session, "~/told")
     drop(session, "~/told")
     lines = [json.loads(line) for line in session.api.request("GET", f"{session.path}/journal").body.splitlines()]
+    hashed = {line["call"]: line["sha256"] for line in lines if line["event"] == "file" and line["path"] == "/home/user/told" and "sha256" in line}
+    assert hashed == dict.fromkeys(("file_put", "file_get"), hashlib.sha256(b"12345").hexdigest())
     told = [(line["call"], line["state"], line.get("bytes")) for line in lines if line["event"] == "file" and line["path"] == "/home/user/told"]
     assert told == [("file_put", "begun", None), ("file_put", "done", 5), ("file_get", "begun", None), ("file_get", "done", 5), ("file_delete", "begun", None),
                     ("file_delete", "done", 0)]

@@ -172,6 +172,17 @@ def test_a_branch(cli, folder, id, monkeypatch):
         assert words in cli.run("workspace", id, "--branch", name, status=REFUSED).stderr.decode(), name
 
 
+def test_git_of_it(cli, folder):
+    """In the session it shows what was changed, and refuses to write in words that say why."""
+    id = cli.run("new", "-q", "--image", "toolkits", "--workspace", folder).stdout.decode().strip()
+    for command, wanted in {"git status --porcelain": " M stays\n", "git diff --stat": "stays", "git log --oneline": "start", "git show HEAD:stays": "as it is\n"}.items():
+        said = cli.run("exec", id, "--", "sh", "-c", f"cd ~/workspace && echo changed >stays && {command}", status=DONE).stdout.decode()
+        assert wanted in said, (command, said)
+    said = cli.run("exec", id, "--", "sh", "-c", "cd ~/workspace && git -c user.name=a -c user.email=a@example.org commit -am no 2>&1; echo $?; git log --oneline | wc -l").stdout.decode()
+    assert "index.lock': Permission denied" in said and said.endswith("\n128\n1\n"), said
+    cli.run("rm", id)
+
+
 def test_a_hostile_workspace(cli, folder, tmp_path, id):
     """Repositories, settings, attributes and links that would run or reach something here."""
     marker = tmp_path / "run"

@@ -561,7 +561,14 @@ static void test_hashes(void **state)
 	uint8_t hash[HASH_BYTES], read[HASH_BYTES];
 
 	(void)state;
+	struct hash_stream *stream = hash_begin();
+
+	hash_add(stream, "a", 1);
+	hash_add(stream, "", 0);
+	hash_add(stream, "bc", 2);
+	hash_end(stream, read);
 	hash_sha256("abc", 3, hash);
+	assert_memory_equal(read, hash, sizeof(hash));
 	util_hex(text, hash, sizeof(hash));
 	assert_string_equal(text, abc);
 	assert_true(hash_from_hex(abc, read));
