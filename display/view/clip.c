@@ -12,6 +12,7 @@
 
 #define SERVER_CUT_TEXT 3
 #define HEAD_BYTES 8
+#define INFLATED_MOST 1032 /* bytes that one of a deflated stream can stand for */
 
 static void wipe(void *bytes, size_t n)
 {
@@ -121,8 +122,8 @@ static size_t settle_lines(char *text, size_t len)
 
 char *clip_read(const uint8_t *body, size_t n, uint32_t flags, size_t *len)
 {
-	/* CR LF may make it twice as long; text comes first of all formats. */
-	size_t max = 4 + 2 * (size_t)LIMIT_CUT_BYTES + 1, size;
+	/* CR LF may make it twice as long; text comes first of all formats. Room for a short one is short: all of it is wiped. */
+	size_t max = MIN(4 + 2 * (size_t)LIMIT_CUT_BYTES + 1, INFLATED_MOST * n + 64), size;
 	uint8_t *out;
 	char *text = NULL;
 	ssize_t got;
