@@ -389,6 +389,23 @@ def test_who_is_silent(make_session):
     connection.close()
 
 
+@pytest.mark.long
+@pytest.mark.parametrize("form", [None, "tar"])
+def test_who_does_not_read_on(session, form):
+    """Whoever takes nothing of a file for a minute is cut off, and its helper ends, however much of it waits on the way."""
+    put(session, "~/long/file", b"z" * (40 * MIB), parents="true")
+    connection = session.agent.connect(60)
+    path = url(session, "~/long", format=form) if form else url(session, "~/long/file")
+    connection.request("GET", path, headers={"Authorization": f"Bearer {session.tokens['agent']}"})
+    reply = connection.getresponse()
+    assert reply.read(MIB)
+    until(lambda: session.run("sh", "-c", "pgrep -c glovebox-files; true") == "0\n", within_s=100, every_s=1)
+    with pytest.raises((http.client.IncompleteRead, ConnectionError)):
+        reply.read()
+    connection.close()
+    drop(session, "~/long", recursive="true")
+
+
 def test_who_leaves(session):
     for send in (b"x" * 500, b"x" * (2 * MIB)):
         connection = session.agent.connect(60)
