@@ -30,6 +30,8 @@ static void forget_settings(void)
 		else
 			at++;
 	}
+	/* A commit that is not there would be fetched, by a program that the repository's own settings name. */
+	(void)setenv("GIT_ALLOW_PROTOCOL", "", 1);
 }
 
 /* git, in the user's repository, without what it may run by itself; `in` and `out` -1 are /dev/null. The pid, or -1. */

@@ -201,3 +201,22 @@ def test_a_hostile_workspace(cli, folder, tmp_path, id):
     assert b"fsmonitor" not in (tmp_path / "patch").read_bytes().split(b"b/.gitconfig")[0].split(b"b/.gitattributes")[0]
     assert not marker.exists()
 
+
+def test_a_repository_that_names_programs(cli, tmp_path):
+    """Its commit is to be fetched by a program of its own choice: git does not ask for it, and nothing runs here."""
+    folder, marker = tmp_path / "repository", tmp_path / "run"
+    folder.mkdir()
+    (folder / "file").write_text("x")
+    git(folder, "init", "-q")
+    git(folder, "add", ".")
+    git(folder, "commit", "-q", "-m", "start")
+    commit = git(folder, "rev-parse", "HEAD").strip()
+    (folder / ".git/objects" / commit[:2] / commit[2:]).unlink()
+    for name, value in {"core.repositoryFormatVersion": "1", "extensions.partialClone": "origin", "remote.origin.promisor": "true", "remote.origin.url": str(tmp_path),
+                        "remote.origin.uploadpack": f"touch '{marker}'; git-upload-pack", "protocol.allow": "always"}.items():
+        git(folder, "config", name, value)
+    id = cli.run("new", "-q", "--image", "minimal", "--workspace", folder).stdout.decode().strip()
+    assert not marker.exists()
+    cli.run("workspace", id, "--branch", "x", status=REFUSED)
+    assert not marker.exists()
+    cli.run("rm", id)
