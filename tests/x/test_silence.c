@@ -114,6 +114,10 @@ static void test_but_not_for_ever(void **state)
 	assert_int_equal(f->rc, -1);
 	assert_int_equal(f->blamed, 1);
 	assert_true(f->took_ms >= LIMIT_X_STARVED_MS);
+	/* Nor is it given up for what was excused: whoever is blamed is ended meanwhile, and that shall help. */
+	xserver_run(f->loop, ask, f);
+	assert_int_equal(f->e.code, ERR_X_SILENT);
+	assert_int_equal(f->blamed, 2);
 }
 
 static void answer_and_stall(void *arg)
@@ -149,6 +153,32 @@ static void test_an_answer_that_is_there_counts_however_late_it_is_read(void **s
 	assert_int_equal(f->blamed, 0);
 }
 
+static void go_on(void *arg)
+{
+	(void)kill(((struct fixture *)arg)->server.pid, SIGCONT);
+}
+
+/* Stops this process beyond the end of the wait, as if all of the machine stood still: the server runs on only after it. */
+static void stall_both(void *arg)
+{
+	struct fixture *f = arg;
+	int64_t end_ms = util_now_ms() + LIMIT_X_WAIT_MS + LIMIT_X_EXTRA_MS;
+
+	while (util_now_ms() <= end_ms)
+		(void)poll(NULL, 0, (int)(end_ms + 1 - util_now_ms()));
+	(void)loop_at(f->loop, util_now_ms() + LIMIT_X_EXTRA_MS / 4, go_on, f);
+}
+
+static void test_a_machine_that_stood_still_is_no_silence(void **state)
+{
+	struct fixture *f = *state;
+
+	(void)loop_at(f->loop, util_now_ms() + 10, stall_both, f);
+	xserver_run(f->loop, answer_and_stall, f);
+	assert_int_equal(f->rc, 0);
+	assert_int_equal(f->blamed, 0);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -158,6 +188,7 @@ int main(void)
 		TEST(test_one_that_waits_for_the_processor_gets_more_time),
 		TEST(test_but_not_for_ever),
 		TEST(test_an_answer_that_is_there_counts_however_late_it_is_read),
+		TEST(test_a_machine_that_stood_still_is_no_silence),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

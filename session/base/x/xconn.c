@@ -354,25 +354,29 @@ static int gone(struct err *e)
 	return err_set(e, ERR_GONE, NULL, "the display of this session is gone");
 }
 
-/* Waits until something was read. A server that cannot run is given more time. */
-static int wait_input(struct xconn *x, int64_t since_ms, struct err *e)
+/* Waits until something was read. A server that cannot run is given more time; and time in which we did not run ourselves is none, for then it may not have
+ * either: *since_ms moves on by it. */
+static int wait_input(struct xconn *x, int64_t *since_ms, struct err *e)
 {
-	int64_t until_ms = since_ms + LIMIT_X_WAIT_MS;
+	int64_t until_ms = *since_ms + LIMIT_X_WAIT_MS, begun_ms = util_now_ms(), late_ms;
 
-	while (co_wait_event(&x->readable, until_ms, e) < 0) {
+	for (; co_wait_event(&x->readable, until_ms, e) < 0; until_ms = begun_ms + LIMIT_X_EXTRA_MS) {
 		if (e->code != ERR_TIMEOUT)
 			return -1;
 		if (x->lost)
 			break;
-		if (util_now_ms() - since_ms >= LIMIT_X_STARVED_MS || !x->is_starved || !x->is_starved(x->on_lost_arg))
+		late_ms = util_now_ms() - MAX(until_ms, begun_ms);
+		begun_ms = util_now_ms();
+		if (late_ms >= LIMIT_X_EXTRA_MS)
+			*since_ms += late_ms;
+		else if (begun_ms - *since_ms >= LIMIT_X_STARVED_MS || !x->is_starved || !x->is_starved(x->on_lost_arg))
 			return -1;
-		until_ms = util_now_ms() + LIMIT_X_EXTRA_MS;
 	}
 	return 0;
 }
 
 /* One wait for the server to say something, which counts how long it has been silent. */
-static int wait_readable(struct xconn *x, int64_t since_ms, struct err *e)
+static int wait_readable(struct xconn *x, int64_t *since_ms, struct err *e)
 {
 	struct err wait = {0};
 
@@ -385,15 +389,16 @@ static int wait_readable(struct xconn *x, int64_t since_ms, struct err *e)
 			*e = wait;
 		return -1;
 	}
+	/* More than this was excused, and does not count. */
 	if (!x->silent_since_ms)
-		x->silent_since_ms = since_ms;
+		x->silent_since_ms = MAX(*since_ms, util_now_ms() - LIMIT_X_WAIT_MS);
 	if (util_now_ms() - x->silent_since_ms >= LIMIT_X_DEAD_MS) {
 		lose(x, "it does not answer");
 		return gone(e);
 	}
 	if (x->on_silent)
 		x->on_silent(x->on_lost_arg);
-	return err_set(e, ERR_X_SILENT, NULL, "the display did not answer within %lld ms", (long long)(util_now_ms() - since_ms));
+	return err_set(e, ERR_X_SILENT, NULL, "the display did not answer within %lld ms", (long long)(util_now_ms() - *since_ms));
 }
 
 /* True when the reply or error is there (or never will be). What else was read with it is handed out at once. A reply that came with
@@ -446,7 +451,7 @@ int xconn_reply(struct xconn *x, unsigned int sequence, void **reply, struct err
 	there = poll_reply(x, sequence, &got, &error);
 	guard_end();
 	for (; !there; there = poll_reply(x, sequence, &got, &error))
-		if (wait_readable(x, since_ms, e) < 0) {
+		if (wait_readable(x, &since_ms, e) < 0) {
 			if (!x->lost)
 				xcb_discard_reply(x->xcb, sequence);
 			return -1;

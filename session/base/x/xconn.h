@@ -77,7 +77,7 @@ void xconn_select_root(struct xconn *x, uint32_t events);
 /*
  * Waits for the reply to the request with this sequence number (cookie.sequence of any xcb cookie). Events that the server sent before
  * it have been handed to the listeners when this returns. *reply is malloced and the caller's; NULL with 0 cannot happen. Errors:
- * ERR_X_SILENT after LIMIT_X_WAIT_MS (LIMIT_X_STARVED_MS), ERR_GONE when the connection is lost, ERR_CONFLICT for an X error (its code is in the message),
+ * ERR_X_SILENT after LIMIT_X_WAIT_MS (LIMIT_X_STARVED_MS) in which this process ran, ERR_GONE when the connection is lost, ERR_CONFLICT for an X error (its code is in the message),
  * ERR_CANCELLED. Must run in a coroutine.
  */
 int xconn_reply(struct xconn *x, unsigned int sequence, void **reply, struct err *e);
