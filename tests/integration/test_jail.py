@@ -14,6 +14,8 @@ import pytest
 import jail
 from api import Refused, in_thread
 from conftest import IMAGES, until
+from test_rfb import as_role
+from websocket import open_view
 
 CYCLES = 200
 CAP_SYS_RESOURCE = 24  # of linux/capability.h
@@ -128,6 +130,25 @@ def test_browsers_keep_their_own_sandboxes(make_session, app, mark):
     """Case W02."""
     session = make_session("desktop", apps=[app])
     until(lambda: are_sandboxed(session, mark))
+
+
+# Filters of a process beside the warden's own, which all inherit: what init has from its builder and itself, all that it starts has, too.
+FILTERS = {"glovebox-display": 0, "Xvfb": 1, "openbox": 1, "glovebox-stage": 1, "glovebox-view": 1, "glovebox-egress": 1, "glovebox-init": 2, "xterm": 3,
+           "glovebox-relay": 4}
+
+
+def test_each_process_has_its_own_filters(server, make_session):
+    """That they are loaded at all: what they refuse is for test_confine.c and the battery."""
+    session = make_session("minimal", apps=["terminal"], egress={"mode": "allowlist", "allow": []})
+    _, own = confinement(server.process.pid)
+
+    def found():
+        return {name: confinement(pid)[1] - own for pid, name in jail.processes(session.id).items() if name in FILTERS}
+
+    assert confinement(jail.part(jail.group_name(server), "glovebox-front"))[1] == own + 1
+    with open_view(as_role(session, "viewer"), session)[0]:
+        until(lambda: found().get("glovebox-view"))
+        assert found() == FILTERS
 
 
 # Limits.

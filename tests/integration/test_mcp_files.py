@@ -213,7 +213,7 @@ def test_a_hold(make_session, version):
 
 
 def test_the_journal_says_it(session, agent):
-    agent.call("write_file", {"path": "told", "content": "12345"})
+    agent.call("write_file", {"path": "told", "content": "vwxyz"})
     agent.call("read_file", {"path": "told", "offset": 1, "length": 4})
     agent.fail("read_file", {"path": "told/x"})
     agent.call("list_files", {"path": "~"})
@@ -222,4 +222,4 @@ def test_the_journal_says_it(session, agent):
     assert told == [("file_put", "/home/user/told", "begun", None), ("file_put", "/home/user/told", "done", 5), ("file_get", "/home/user/told", "begun", None),
                     ("file_get", "/home/user/told", "done", 4), ("file_get", "/home/user/told/x", "begun", None), ("file_get", "/home/user/told/x", "failed", 0),
                     ("file_get", "/home/user", "begun", None), ("file_get", "/home/user", "done", 0)]
-    assert not any(line["event"] in ("act", "action") and "12345" in json.dumps(line) for line in lines)
+    assert "wxyz" not in json.dumps(lines)

@@ -70,8 +70,7 @@ static void lets(const char *list, const char *host, uint16_t port, bool wanted)
 	egress_rules_destroy(rules);
 }
 
-/* E01 */
-/* Entries of an allow list, and what is said of them. */
+/* Entries of an allow list, and what is said of them: E01. */
 static const struct {
 	const char *entry, *says;
 } BAD_ENTRIES[] = {

@@ -48,8 +48,7 @@ static void refuses(const char *text, const char *says)
 		fail_msg("%s: said is \"%s\", wanted \"%s\"", text, fault, says);
 }
 
-/* E02 and E10, and their kinds */
-/* Requests of programs, and what is said of them. */
+/* Requests of programs, and what is said of them: E02 and E10, and their kinds. */
 static const struct {
 	const char *text, *says;
 } REFUSED_REQUESTS[] = {
