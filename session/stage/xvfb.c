@@ -44,13 +44,22 @@ static bool is_it(int proc_fd, int pid)
 	return name && end && strncmp(name, "(Xvfb)", (size_t)(end + 1 - name)) == 0 && sscanf(end, ") %*c %d", &parent) == 1 && parent == 1;
 }
 
-/* "ran waited slices", of which the second is wanted; a kernel that does not count has no such file. */
+/* "ran waited slices", of which the first two are wanted; a kernel that does not count has no such file. */
 static bool read_wait(const struct xvfb *server, struct xvfb_wait *out)
 {
 	char text[FILE_BYTES];
 
 	out->at_ms = util_now_ms();
-	return server->pid > 0 && read_file(server->proc_fd, server->pid, "schedstat", text) && sscanf(text, "%*u %" SCNu64, &out->ns) == 1;
+	return server->pid > 0 && read_file(server->proc_fd, server->pid, "schedstat", text) && sscanf(text, "%" SCNu64 " %" SCNu64, &out->ran_ns, &out->ns) == 2;
+}
+
+/* It is to run, or runs. */
+static bool is_runnable(const struct xvfb *server)
+{
+	char text[FILE_BYTES];
+	const char *end = read_file(server->proc_fd, server->pid, "stat", text) ? strrchr(text, ')') : NULL;
+
+	return end && strncmp(end, ") R", 3) == 0;
 }
 
 void xvfb_begin(struct xvfb *server, int proc_fd)
@@ -89,5 +98,8 @@ bool xvfb_is_starved(const struct xvfb *server)
 		return false;
 	if (now.at_ms - since->at_ms < LEAST_MS)
 		since = &server->before;
+	/* A wait that goes on is not counted before its end. */
+	if (since->at_ms > 0 && now.ns == since->ns && now.ran_ns == since->ran_ns)
+		return is_runnable(server);
 	return since->at_ms > 0 && now.ns > since->ns && (int64_t)((now.ns - since->ns) / NS_IN_MS) * 2 >= now.at_ms - since->at_ms;
 }

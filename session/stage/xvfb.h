@@ -8,10 +8,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* How long it has waited for a processor since it was started, as it was at one moment. */
+/* How long it has waited for a processor since it was started, and run, as it was at one moment. */
 struct xvfb_wait {
 	int64_t at_ms; /* monotonic; 0: never */
-	uint64_t ns;
+	uint64_t ns, ran_ns;
 };
 
 /* Zero-initialised there is none. */

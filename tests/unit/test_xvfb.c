@@ -113,8 +113,14 @@ static void test_starved(void **state)
 	/* A look that is too near to say anything: the one before counts. */
 	assert_true(xvfb_look(&xvfb, &pages));
 	assert_true(xvfb_is_starved(&xvfb));
+	/* It has neither run nor waited, as far as the kernel has counted: it sleeps, or is still waiting. */
 	put("5/schedstat", "10 4200000000 3\n");
+	assert_true(xvfb_is_starved(&xvfb));
+	put("5/stat", "5 (Xvfb) S 1 1 1");
 	assert_false(xvfb_is_starved(&xvfb));
+	put("5/stat", "5 (Xvfb) R 1 1 1");
+	put("5/schedstat", "900000010 4200000000 3\n");
+	assert_false(xvfb_is_starved(&xvfb)); /* it has run all the time */
 	assert_int_equal(unlinkat(proc_fd, "5/schedstat", 0), 0);
 	assert_false(xvfb_is_starved(&xvfb));
 }
