@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """One click in a jailed Firefox: a form on a page of a small server inside the same jail."""
+import json
 import pathlib
+import re
 import urllib.parse
 
 import pytest
 
-from conftest import until
+from conftest import TREE, until
 from pictures import box, centre
 
 HERE = pathlib.Path(__file__).parent
@@ -51,3 +53,13 @@ def test_click_lands_where_it_is_sent(desktop):
     desktop.do("click", **centre(find(desktop, BUTTON)))
     find(desktop, DONE)
     assert desktop.run("cat", "received") == "text=kept"
+
+
+def test_first_session_of_the_readme(make_session):
+    """Its lists of actions, by curl and by the command line, right after the session was made."""
+    lists = [json.loads(text) for text in re.findall(r"\[\{[^\[\]]*Hello, world[^\[\]]*\}\]", (TREE / "README.md").read_text())]
+    assert len(lists) == 2
+    for actions in lists:
+        session = make_session("desktop", apps=["firefox"])
+        session.act(*actions)
+        until(lambda: any(node.get("value") == "Hello, world" for node in session.do("tree")["nodes"]), within_s=10)
