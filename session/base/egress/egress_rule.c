@@ -169,15 +169,18 @@ static const char *at(char out[ERR_PATH_MAX], const char *path, const char *memb
 
 static int read_object(struct rule *rule, const json_t *entry, const char *path, struct err *e)
 {
-	const char *text = json_string_value(json_object_get(entry, "host"));
+	const char *text = json_string_value(json_object_get(entry, "host")), *colon;
 	char place[ERR_PATH_MAX];
 	size_t len;
 
 	if (form_check(&egress_entry_form, entry, path, NULL, e) < 0)
 		return -1;
 	len = strlen(text);
+	colon = strchr(text, ':');
+	if (colon && !strchr(colon + 1, ':') && colon[1] >= '0' && colon[1] <= '9')
+		return refuse(e, at(place, path, "host"), text, len, "its ports stand in \"ports\", a list");
 	/* Without its brackets IPv6 is clear here, too. */
-	if (memchr(text, ':', len) && text[0] != '[') {
+	if (colon && strchr(colon + 1, ':') && text[0] != '[') {
 		auto_free char *bracketed = util_printf("[%s]", text);
 
 		if (read_host(rule, bracketed, len + 2, len + 2, at(place, path, "host"), e) < 0)
