@@ -18,7 +18,7 @@ static const struct arg_option put_options[] = {
 	{"app", 0, "NAME", false, "the app of the catalogue that it may be typed into, with --origin; without both it is only masked"},
 	{"origin", 0, "ORIGIN", false, "the origin of the page that it may be typed into: https://host or https://host:port"},
 	{"field", 0, "KIND", false, "what it may be typed into there: password (if not given) or text"},
-	{"inject", 0, "ORIGIN", false, "the origin of requests that it is put into on their way out, with --header: https://host or https://host:port"},
+	{"inject", 0, "ORIGIN", false, "the origin of requests that it is put into on their way out, with --header: https://host or https://host:port (or http://, unencrypted)"},
 	{"header", 0, "NAME", false, "their header that it is the value of"},
 	{"prefix", 0, "TEXT", false, "what stands there before it, such as 'Bearer '"},
 	{"exact", 0, NULL, false, "keep the end of a line that the input ends in"},

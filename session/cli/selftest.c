@@ -20,7 +20,7 @@
 #define CANARY_BYTES 8
 
 static const struct arg_option selftest_options[] = {
-	{"image", 0, "NAME", false, "the image of the two sessions, minimal if not given"},
+	{"image", 0, "NAME", false, "the image of its sessions, minimal if not given"},
 };
 
 struct selftest {
@@ -247,6 +247,6 @@ static int run_selftest(struct cli *cli)
 }
 
 const struct cli_command selftest_run = {
-	"selftest", "", "try on this server what hostile programs would, in two sessions of its own (status 0 if all of it is held)",
+	"selftest", "", "try on this server what hostile programs would, in sessions of its own, two at a time (status 0 if all of it is held)",
 	selftest_options, ARRAY_LEN(selftest_options), 0, 0, ARGS_MAX, run_selftest,
 };

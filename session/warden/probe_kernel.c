@@ -28,7 +28,7 @@
 #define NOTHING_RUNS "no session can run"
 #define NOT_ROOT "run it where root has CAP_SYS_ADMIN, not in a container without it"
 #define UNLIMITED "no session is made: it could take all of the host"
-#define DELEGATE "start the server by its unit (Delegate=yes); or accept it, by unlimited = 1 in the file of --ceilings"
+#define DELEGATE "start the server by its unit, or a user's by systemd-run --user --scope -p Delegate=yes; or accept it, by unlimited = 1 in the file of --ceilings"
 #define OTHER_KERNEL "a kernel of 5.14 or newer, such as Debian 12's own"
 
 static bool say(char *value, size_t size, bool ok, const char *text)
