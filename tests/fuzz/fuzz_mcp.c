@@ -3,7 +3,8 @@
 /* longest: 1024 */
 /*
  * The envelope of MCP. The input is header fields a line each ("MCP-Protocol-Version: …", "Mcp-Param-X: …"), an empty line, and a body. Whatever it is,
- * each message is answered by JSON with its own id, refused with a code of the table, or not answered at all.
+ * each message is answered by JSON with its own id, refused with a code of the table, or not answered at all. The revision that its session has is picked by the
+ * input's bytes.
  */
 #include "tests/fuzz/fuzz.h"
 
@@ -181,7 +182,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const json_t *message;
 	const char *body;
 	struct err ignored;
-	size_t i;
+	size_t i, of_session;
 
 	memcpy(text, data, size);
 	text[size] = '\0';
@@ -189,8 +190,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check_splice(body);
 	if (json_parse(body, size - (size_t)(body - text), &value, &ignored) < 0)
 		return 0;
-	for (size_t r = 0; r <= revisions_n; r++)
-		take(value, &head, r < revisions_n ? &revisions[r] : NULL);
+	of_session = fuzz_pick(data, size) % (revisions_n + 1);
+	take(value, &head, of_session < revisions_n ? &revisions[of_session] : NULL);
 	if (json_is_array(value) && revision_of_batch(&head, NULL, &revision, &e) < 0)
 		check_refusal(&e, NULL);
 	mcp_error_finish(&e);
