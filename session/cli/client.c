@@ -347,6 +347,8 @@ int client_send(struct client *client, const struct client_request *request, str
 	got.region = take_header(client->curl, "Glovebox-Region");
 	got.covered = take_header(client->curl, "Glovebox-Covered");
 	got.fallback = take_header(client->curl, "Glovebox-Fallback");
+	got.skipped = take_header(client->curl, "Glovebox-Skipped");
+	got.masked = take_header(client->curl, "Glovebox-Masked");
 	if (got.body)
 		got.json = json_loadb(got.body, got.body_len, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
 	*reply = got;
@@ -371,6 +373,8 @@ void client_reply_finish(struct client_reply *reply)
 	free(reply->region);
 	free(reply->covered);
 	free(reply->fallback);
+	free(reply->skipped);
+	free(reply->masked);
 	json_decref(reply->json);
 	*reply = (struct client_reply){0};
 }

@@ -40,6 +40,8 @@ struct client_reply {
 	int unwritten; /* errno of what could not be written to the sink */
 	char *covered; /* the header Glovebox-Covered, of a window's picture, or NULL */
 	char *fallback; /* the header Glovebox-Fallback, or NULL */
+	char *skipped;  /* the header Glovebox-Skipped, of an archive, or NULL */
+	char *masked;   /* the header Glovebox-Masked, of a file, or NULL */
 };
 
 /* Where the server is and how it is known. */

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -57,8 +58,12 @@ int files_fetch_folder(struct cli *cli, const char *path, int archive)
 {
 	const struct client_request request = {.method = "GET", .path = path, .accept = "application/x-tar", .sink = archive, .sink_max = UINT64_MAX};
 	auto_reply reply = {0};
+	int status = cli_send(cli, &request, &reply);
 
-	return cli_send(cli, &request, &reply);
+	if (status == CLI_DONE && reply.skipped && strtoul(reply.skipped, NULL, 10) > 0)
+		fprintf(stderr, "left out in the session: %lu (links that lead out, files with several names, and what is neither file nor folder)\n",
+		        strtoul(reply.skipped, NULL, 10));
+	return status;
 }
 
 int files_send_folder(struct cli *cli, const char *path, int archive, struct client_reply *reply)
@@ -151,6 +156,8 @@ static int fetch_file(struct cli *cli, const char *path, const char *file)
 		status = cli_fail(cli, CLI_REFUSED, (err_set(&e, ERR_BAD_REQUEST, NULL, "it is a folder; -r copies it with all that is in it"), &e));
 	if (status == CLI_DONE && is_place && rename(temporary, file) < 0)
 		status = cli_fail(cli, CLI_REFUSED, (err_set(&e, ERR_BAD_REQUEST, NULL, "%s cannot be written: %s", file, strerror(errno)), &e));
+	if (status == CLI_DONE && reply.masked)
+		fputs("something in it looked like a secret, and is [masked]\n", stderr);
 	if (status != CLI_DONE && is_place)
 		(void)unlink(temporary);
 	return status;

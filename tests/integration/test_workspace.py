@@ -126,6 +126,17 @@ def test_files_there_and_back(cli, tmp_path, id):
     cli.run("cp", "-r", f"{id}:tree", tmp_path / "tree2", status=REFUSED)
 
 
+def test_what_does_not_come_back_is_told(cli, tmp_path, id):
+    key = "-----BEGIN PRIVATE KEY-----\\n" + 8 * ("MIIEvQIBADANBgkqhkiG9w0BAQEFAASC" * 2 + "\\n") + "-----END PRIVATE KEY-----\\n"
+    cli.run("exec", id, "--", "sh", "-c", f"mkdir odd; ln -s /etc/passwd odd/out; mkfifo odd/pipe; echo x >odd/x; printf -- '{key}' >key")
+    assert b"left out in the session: 2 (" in cli.run("cp", "-r", f"{id}:odd", tmp_path / "odd").stderr
+    assert os.listdir(tmp_path / "odd") == ["x"]
+    got = cli.run("cp", f"{id}:key", "-")
+    assert b"[masked]" in got.stdout and b"is [masked]" in got.stderr
+    assert cli.run("cp", f"{id}:odd/x", "-").stderr == b""
+    cli.run("exec", id, "--", "rm", "-r", "odd", "key")
+
+
 def test_into_a_folder(cli, tmp_path, id):
     """By the name that it has; folders on the way on request."""
     (tmp_path / "a b").write_text("1")
