@@ -54,7 +54,14 @@ struct loop {
 	struct loop_timer *due;      /* those of this turn that still have to be called */
 	struct loop_timer *deferred, **last_deferred; /* in order of arrival */
 	struct loop_source *dead;
+	struct loop_before *before;
 	struct signals *signals;
+};
+
+struct loop_before {
+	struct loop_before *next;
+	loop_timer_fn *fn;
+	void *arg;
 };
 
 struct loop *loop_create(struct err *e)
@@ -255,6 +262,27 @@ int loop_signals(struct loop *loop, const int *list, loop_signal_fn *fn, void *a
 	return 0;
 }
 
+struct loop_before *loop_before_wait(struct loop *loop, loop_timer_fn *fn, void *arg)
+{
+	struct loop_before *before = util_zalloc(sizeof(*before));
+
+	*before = (struct loop_before){.next = loop->before, .fn = fn, .arg = arg};
+	loop->before = before;
+	return before;
+}
+
+void loop_not_before_wait(struct loop *loop, struct loop_before *before)
+{
+	struct loop_before **at = &loop->before;
+
+	while (*at && *at != before)
+		at = &(*at)->next;
+	if (!*at)
+		return;
+	*at = before->next;
+	free(before);
+}
+
 static void run_deferred(struct loop *loop)
 {
 	struct loop_timer *call = loop->deferred; /* those added meanwhile belong to the next turn */
@@ -310,8 +338,11 @@ static int wait_ms(const struct loop *loop, int max_wait_ms)
 bool loop_turn(struct loop *loop, int max_wait_ms)
 {
 	struct epoll_event events[64];
-	int n = epoll_wait(loop->epoll_fd, events, (int)ARRAY_LEN(events), wait_ms(loop, max_wait_ms));
+	int n;
 
+	for (const struct loop_before *before = loop->before; before; before = before->next)
+		before->fn(before->arg);
+	n = epoll_wait(loop->epoll_fd, events, (int)ARRAY_LEN(events), wait_ms(loop, max_wait_ms));
 	if (n < 0 && errno != EINTR)
 		DIE("epoll_wait: %s", strerror(errno));
 	for (int i = 0; i < n; i++) {

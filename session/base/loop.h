@@ -37,6 +37,11 @@ void loop_cancel(struct loop_timer *timer); /* NULL is fine; must not be called 
 /* Calls fn once when the current turn's callbacks are done: for work that must not run inside the caller's stack. */
 void loop_defer(struct loop *loop, loop_timer_fn *fn, void *arg);
 
+/* Calls fn each time before the loop waits: for what a library has read already, of which its descriptor tells
+ * nothing any more. Not from such a call. */
+struct loop_before *loop_before_wait(struct loop *loop, loop_timer_fn *fn, void *arg);
+void loop_not_before_wait(struct loop *loop, struct loop_before *before); /* NULL is fine */
+
 /* Blocks the listed signals (0-terminated) and delivers them through fn. */
 int loop_signals(struct loop *loop, const int *signals, loop_signal_fn *fn, void *arg, struct err *e);
 

@@ -23,6 +23,7 @@ struct fixture {
 	bool starved;    /* what the owner says of the server */
 	int wakes_after; /* it answers again when the owner has been asked so often; 0: never */
 	int asked, blamed, rc;
+	bool answered;
 	int64_t took_ms;
 	struct err e;
 };
@@ -179,6 +180,46 @@ static void test_a_machine_that_stood_still_is_no_silence(void **state)
 	assert_int_equal(f->blamed, 0);
 }
 
+/* Asks, and goes on when the answer is there. */
+static void ask_and_wait(void *arg)
+{
+	struct fixture *f = arg;
+
+	f->rc = xconn_sync(&f->x, &f->e);
+	f->answered = true;
+}
+
+/* Reads the answer to a request of its own as soon as it is there, and with it that to the request of the other one, who waits. */
+static void take_all(void *arg)
+{
+	struct fixture *f = arg;
+	struct pollfd answers = {.fd = xcb_get_file_descriptor(f->x.xcb), .events = POLLIN};
+	unsigned int sequence;
+	auto_free void *reply = NULL;
+
+	(void)kill(f->server.pid, SIGSTOP);
+	(void)co_start(f->loop, ask_and_wait, f);
+	assert_int_equal(co_wait_until(util_now_ms() + 10, NULL), 0);
+	sequence = xcb_get_input_focus(f->x.xcb).sequence;
+	(void)xcb_flush(f->x.xcb);
+	(void)kill(f->server.pid, SIGCONT);
+	while (!reply) {
+		assert_int_equal(poll(&answers, 1, 5000), 1);
+		assert_int_equal(xconn_next_reply(&f->x, sequence, &reply, &f->e), 0);
+	}
+	while (!f->answered)
+		assert_int_equal(co_wait_until(util_now_ms() + 1, NULL), 0);
+}
+
+static void test_what_another_one_read_wakes_who_waits_for_it(void **state)
+{
+	struct fixture *f = *state;
+
+	xserver_run(f->loop, take_all, f);
+	assert_int_equal(f->rc, 0);
+	assert_int_equal(f->blamed, 0);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -188,6 +229,7 @@ int main(void)
 		TEST(test_one_that_waits_for_the_processor_gets_more_time),
 		TEST(test_but_not_for_ever),
 		TEST(test_an_answer_that_is_there_counts_however_late_it_is_read),
+		TEST(test_what_another_one_read_wakes_who_waits_for_it),
 		TEST(test_a_machine_that_stood_still_is_no_silence),
 	};
 

@@ -215,6 +215,15 @@ static void on_socket(void *arg, uint32_t events)
 	pump(x);
 }
 
+/* xcb reads whatever is there when a reply is asked for, or while it sends: with it the answers that others wait for, of whom the socket tells nothing more. */
+static void before_wait(void *arg)
+{
+	struct xconn *x = arg;
+
+	if (!x->lost && xcb_total_read(x->xcb) != x->bytes_read)
+		pump(x);
+}
+
 void xconn_flush(struct xconn *x)
 {
 	if (x->lost || x->flush_waits)
@@ -288,6 +297,7 @@ static int open_as(struct xconn *x, struct loop *loop, const char *display, cons
 	};
 	(void)setsockopt(xcb_get_file_descriptor(x->xcb), SOL_SOCKET, SO_SNDBUF, &(int){SEND_BUFFER_BYTES}, sizeof(int));
 	x->source = loop_add(loop, xcb_get_file_descriptor(x->xcb), EPOLLIN, on_socket, x);
+	x->before = loop_before_wait(loop, before_wait, x);
 	return 0;
 }
 
@@ -309,6 +319,7 @@ void xconn_close(struct xconn *x)
 		return;
 	xconn_flush(x);
 	loop_remove(x->source);
+	loop_not_before_wait(x->loop, x->before);
 	loop_cancel(x->tell);
 	loop_cancel(x->soon);
 	/* XCloseDisplay makes a round trip, which fails at once after this; the server still reads what was sent. */

@@ -36,6 +36,7 @@ struct xconn {
 	uint32_t root_events;  /* what xconn_select_root has asked for */
 	struct loop *loop;
 	struct loop_source *source;
+	struct loop_before *before;
 	struct xconn_listener *listeners;
 	struct xconn_listener *next_up; /* the listener that gets the present event next */
 	struct xconn_atom_row *atoms;
