@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "session/base/json.h"
 #include "session/base/limits.h"
 #include "session/base/util.h"
 #include "session/front/api.h"
@@ -47,6 +48,23 @@ static int read_body(void *arg, const bool *over, char *out, size_t max, size_t 
 	return request_body_read(arg, over, out, max, n, e);
 }
 
+/* An answer before the end of what was sent is a refusal like the front's own: whoever reads the rest of that must be able to say it. */
+static int refuse_early(struct stage_reply *reply, struct err *e)
+{
+	enum err_code code = err_from_wire(form_string(stage_reply_counts(reply), "refused", ""));
+	int64_t left = stage_reply_left(reply);
+	auto_free char *text = left > 0 ? stage_reply_take(reply) : NULL;
+	json_auto_t *problem = NULL;
+	struct err unread;
+
+	stage_reply_finish(reply);
+	if (text)
+		(void)json_parse(text, (size_t)left, &problem, &unread);
+	if (code == ERR_NONE)
+		return err_set(e, ERR_SESSION_FAILED, NULL, "the session's answer is not understood");
+	return err_set(e, code, form_string(problem, "pointer", NULL), "%s", form_string(problem, "detail", "the session takes no more of it"));
+}
+
 static int relay(struct request *request, const char *name, bool has_body, struct err *e)
 {
 	json_t *query = request->target.query;
@@ -62,6 +80,8 @@ static int relay(struct request *request, const char *name, bool has_body, struc
 	(void)json_object_set_new(query, "path", json_string(path));
 	if (calls_ask_stage(request->session, &call, true, LIMIT_CALL_DEFAULT_MS + LIMIT_FILE_SCAN_MS, &reply, e) < 0)
 		return -1;
+	if (has_body && !request->came)
+		return refuse_early(reply, e);
 	metrics_of_stage(request->front->metrics, stage_reply_counts(reply));
 	reply_relay(&request->reply, reply);
 	return 0;

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Files of a session over the API: read, written, listed, packed, unpacked and deleted; what is refused, and that nothing leads out."""
+import contextlib
 import hashlib
 import http.client
 import io
 import json
+import socket
 import tarfile
 import threading
 import urllib.parse
@@ -387,6 +389,25 @@ def test_who_is_silent(make_session):
     reply = connection.getresponse()
     assert (reply.status, json.loads(reply.read())["code"]) == (503, "session_gone")
     connection.close()
+
+
+REFUSED_EARLY = {"none/x": (404, "not_found"), "/etc/x": (403, "forbidden")}
+
+
+@pytest.mark.parametrize("path", REFUSED_EARLY)
+@pytest.mark.parametrize("sent", [200000, 40 * MIB], ids=["then silent", "much more"])
+def test_who_is_refused_before_the_end(server, session, path, sent):
+    """Hears why a second after nothing more came; who sends on and on is cut off. The front serves on."""
+    with socket.create_connection(server.api.address.split(":"), timeout=20) as connection:
+        target = url(session, path if path.startswith("/") else f"~/{path}").replace("//", "/")
+        connection.sendall(f"PUT {target} HTTP/1.1\r\nHost: {server.api.address}\r\nAuthorization: Bearer {session.tokens['agent']}\r\n"
+                           f"Content-Type: application/octet-stream\r\nContent-Length: {60 * MIB}\r\n\r\n".encode())
+        with contextlib.suppress(ConnectionError):
+            connection.sendall(bytes(sent))
+            status, code = REFUSED_EARLY[path]
+            said = connection.makefile("rb").read()
+            assert said.startswith(f"HTTP/1.1 {status} ".encode()) and f'"code":"{code}"'.encode() in said, said
+    assert session.run("echo", "on") == "on\n" and "the front ended" not in server.log_text()
 
 
 @pytest.mark.long
