@@ -258,7 +258,9 @@ static void end_flood(struct stage *stage, int64_t now_ms)
 	if (meters->flood_looks == 0 || meters->flood_looks % LIMIT_METER_FLOOD_LOOKS != 0)
 		return;
 	whose = meters->flood_looks == LIMIT_METER_FLOOD_LOOKS ? CULPRITS_AGENT : CULPRITS_APPS;
-	write_line(stage, METER_PIDS, culprits_name(whose), now_ms);
+	meters->ended = culprits_name(whose);
+	meters->n_ended++;
+	write_line(stage, METER_PIDS, meters->ended, now_ms);
 	culprits_end(stage, whose);
 }
 
@@ -351,7 +353,7 @@ json_t *meters_hits(const struct stage *stage)
 
 struct meters_mark meters_mark(const struct stage *stage)
 {
-	struct meters_mark mark;
+	struct meters_mark mark = {.n_ended = stage->meters.n_ended};
 
 	for (enum meter which = 0; which < N_METERS; which++)
 		mark.hits[which] = stage->meters.of[which].hits;
@@ -360,6 +362,7 @@ struct meters_mark meters_mark(const struct stage *stage)
 
 json_t *meters_since(struct stage *stage, const struct meters_mark *mark)
 {
+	const char *ended = stage->meters.n_ended != mark->n_ended ? stage->meters.ended : NULL;
 	json_t *out = NULL;
 
 	meters_look(stage);
@@ -370,8 +373,8 @@ json_t *meters_since(struct stage *stage, const struct meters_mark *mark)
 			continue;
 		if (!out)
 			out = json_array();
-		json_array_append_new(out, json_pack("{s:s,s:f,s:f,s:s}", "limit", rows[which].name, "value", state->value, "used", used_then(stage, which),
-		                                     "fix", rows[which].fix));
+		json_array_append_new(out, json_pack("{s:s,s:f,s:f,s:s*,s:s}", "limit", rows[which].name, "value", state->value, "used", used_then(stage, which),
+		                                     "ended", which == METER_PIDS ? ended : NULL, "fix", rows[which].fix));
 	}
 	return out;
 }

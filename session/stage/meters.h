@@ -46,6 +46,8 @@ struct meters {
 	int slow_looks;                        /* looks one after the other at which it was throttled */
 	uint64_t refused;                      /* processes, at the last look by the clock */
 	int flood_looks;                       /* such looks one after the other at which it was a flood */
+	const char *ended;                     /* whose programs were ended for one, at last (culprits.h) */
+	int n_ended;                           /* how often */
 	uint64_t window_cpu_us;                /* where the average over LIMIT_METER_CPU_MS began */
 	int64_t window_ms;
 	struct xvfb xvfb;
@@ -75,11 +77,12 @@ json_t *meters_hits(const struct stage *stage);
 /* The hits so far, to be compared with later. */
 struct meters_mark {
 	uint64_t hits[N_METERS];
+	int n_ended;
 };
 struct meters_mark meters_mark(const struct stage *stage);
 
-/* The limits that were met since the mark, after a look, as they stand in a result: [{"limit","value","used","fix"}], or NULL. The
- * caller's reference. */
+/* The limits that were met since the mark, after a look, as they stand in a result: [{"limit","value","used","fix"}], with "ended" where
+ * programs were for it, or NULL. The caller's reference. */
 json_t *meters_since(struct stage *stage, const struct meters_mark *mark);
 
 #endif

@@ -408,6 +408,7 @@ static const struct member met_limit_members[] = {
 	{"limit", "string", "its name in the spec"},
 	{"value", "number", "the limit, in the unit of its name"},
 	{"used", "number", "now; of a limit of time, what was used"},
+	{"ended?", "=agent apps", "whose programs were ended, because one of them did not stop meeting it"},
 	{"fix", "string", "what to do"},
 };
 static const struct member limit_line[] = {

@@ -162,7 +162,7 @@ def test_a_command_that_is_a_fork_bomb_is_ended(server, make_session):
     hoard.put(session)
     before = metric(server, "glovebox_security_events_total", event="ended")
     result = session.exec("./hoard", "children", str(HOARD_S))
-    assert result["signal"] == 9 and [row["limit"] for row in result["limits"]] == ["pids"], result
+    assert result["signal"] == 9 and [(row["limit"], row["ended"]) for row in result["limits"]] == [("pids", "agent")], result
     assert endings(session) == ["agent"]
     until(lambda: "hoard" not in jail.processes(session.id).values())
     assert "editor" in [window["app"] for window in session.windows()]
