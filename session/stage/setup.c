@@ -68,10 +68,11 @@ static int note(struct stage *stage, const char *state, json_t *fields, struct e
 	return journal_add(stage->journal, "setup", fields, e);
 }
 
-static int fail(size_t index, const json_t *said, const struct err *why, struct err *e)
+/* `met`: the limits that were met meanwhile, or NULL. */
+static int fail(size_t index, const json_t *said, const json_t *met, const struct err *why, struct err *e)
 {
 	auto_free char *path = util_printf("/setup/commands/%zu", index);
-	const char *text = form_string(said, "stderr", ""), *end;
+	const char *text = form_string(said, "stderr", ""), *limit = form_string(json_array_get(met, 0), "limit", NULL), *end;
 	char shown[TOLD_BYTES + 40];
 	size_t len;
 
@@ -87,8 +88,10 @@ static int fail(size_t index, const json_t *said, const struct err *why, struct 
 	if (json_is_true(json_object_get(said, "timed_out")))
 		return err_set(e, ERR_SETUP, path, "the command was stopped at the time limit of the setup phase (setup.timeout_s), and said at last: %s", shown);
 	if (json_is_integer(json_object_get(said, "signal")))
-		return err_set(e, ERR_SETUP, path, "the command was ended by signal %ld, and said at last: %s", form_int(said, "signal", 0), shown);
-	return err_set(e, ERR_SETUP, path, "the command ended with status %ld, and said at last: %s", form_int(said, "exit_code", -1), shown);
+		return err_set(e, ERR_SETUP, path, "the command was ended by signal %ld%s%s, and said at last: %s", form_int(said, "signal", 0),
+		               limit ? " at the session's limit " : "", limit ? limit : "", shown);
+	return err_set(e, ERR_SETUP, path, "the command ended with status %ld%s%s, and said at last: %s", form_int(said, "exit_code", -1),
+	               limit ? " at the session's limit " : "", limit ? limit : "", shown);
 }
 
 /* One command, as the action exec runs them. */
@@ -100,7 +103,9 @@ static int run_one(struct stage *stage, size_t index, const json_t *command, jso
 	                         .native = stage->native};
 	const struct action_set *set;
 	const struct action_row *row = action_find(stage->sets, stage->n_sets, "exec", &set);
+	const struct meters_mark before = meters_mark(stage);
 	int64_t start_ms = util_now_ms();
+	json_auto_t *met = NULL;
 	struct err why;
 	int rc;
 
@@ -114,9 +119,10 @@ static int run_one(struct stage *stage, size_t index, const json_t *command, jso
 	json_array_append(stage->setup, said);
 	if (note(stage, "done", json_copy(said), e) < 0)
 		return -1;
-	if (rc < 0 || json_integer_value(json_object_get(result, "exit_code")) != 0 || !json_is_integer(json_object_get(result, "exit_code")))
-		return fail(index, said, rc < 0 ? &why : NULL, e);
-	return 0;
+	if (rc == 0 && json_is_integer(json_object_get(result, "exit_code")) && json_integer_value(json_object_get(result, "exit_code")) == 0)
+		return 0;
+	met = meters_since(stage, &before);
+	return fail(index, said, met, rc < 0 ? &why : NULL, e);
 }
 
 /* What they have left behind; there is nobody else in that group yet. ERR_SETUP: it does not end. */

@@ -75,6 +75,12 @@ def test_one_that_fails(server, secret, command, words):
     assert server.live_sessions() == before
 
 
+def test_one_that_meets_a_limit(server):
+    with pytest.raises(Refused) as refused:
+        server.api.new(image="minimal", apps=[], limits={"disk_mb": 32}, setup={"commands": ["head -c 64M /dev/zero >~/big"]})
+    assert "status 1 at the session's limit disk_mb" in refused.value.problem["detail"], refused.value.problem
+
+
 def test_what_is_refused(server):
     for setup, pointer in ({"commands": "true"}, "/setup/commands"), ({"commands": [[]]}, "/setup/commands/0"), ({"commands": ["a\0b"]}, "/setup/commands/0"), \
             ({"commands": [], "secrets": {"A": "none"}}, "/setup/secrets/A"), ({"commands": [], "timeout_s": 0}, "/setup/timeout_s"):
