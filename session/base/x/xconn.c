@@ -237,9 +237,6 @@ void xconn_flush(struct xconn *x)
 	XFlush(x->dpy);
 	xcb_flush(x->xcb);
 	guard_end();
-	/* xcb reads while it writes: what it took from the socket will not wake the loop. */
-	if (xcb_total_read(x->xcb) != x->bytes_read)
-		pump_soon(x);
 }
 
 /* What the libraries would ask for, and wait for, in the middle of a later request is asked for now. */
