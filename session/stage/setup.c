@@ -72,7 +72,8 @@ static int note(struct stage *stage, const char *state, json_t *fields, struct e
 static int fail(size_t index, const json_t *said, const json_t *met, const struct err *why, struct err *e)
 {
 	auto_free char *path = util_printf("/setup/commands/%zu", index);
-	const char *text = form_string(said, "stderr", ""), *limit = form_string(json_array_get(met, 0), "limit", NULL), *end;
+	const char *text = form_string(said, "stderr", ""), *limit = form_string(json_array_get(met, 0), "limit", ""), *end;
+	const char *at_limit = *limit ? " at the session's limit " : "";
 	char shown[TOLD_BYTES + 40];
 	size_t len;
 
@@ -88,10 +89,8 @@ static int fail(size_t index, const json_t *said, const json_t *met, const struc
 	if (json_is_true(json_object_get(said, "timed_out")))
 		return err_set(e, ERR_SETUP, path, "the command was stopped at the time limit of the setup phase (setup.timeout_s), and said at last: %s", shown);
 	if (json_is_integer(json_object_get(said, "signal")))
-		return err_set(e, ERR_SETUP, path, "the command was ended by signal %ld%s%s, and said at last: %s", form_int(said, "signal", 0),
-		               limit ? " at the session's limit " : "", limit ? limit : "", shown);
-	return err_set(e, ERR_SETUP, path, "the command ended with status %ld%s%s, and said at last: %s", form_int(said, "exit_code", -1),
-	               limit ? " at the session's limit " : "", limit ? limit : "", shown);
+		return err_set(e, ERR_SETUP, path, "the command was ended by signal %ld%s%s, and said at last: %s", form_int(said, "signal", 0), at_limit, limit, shown);
+	return err_set(e, ERR_SETUP, path, "the command ended with status %ld%s%s, and said at last: %s", form_int(said, "exit_code", -1), at_limit, limit, shown);
 }
 
 /* One command, as the action exec runs them. */

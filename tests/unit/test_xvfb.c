@@ -45,9 +45,9 @@ static void put_process(int pid, const char *stat)
 
 static int set_up(void **state)
 {
-	static char folder[] = "/tmp/glovebox-xvfb-XXXXXX";
+	static char folder[32];
 
-	(void)strcpy(folder + strlen(folder) - 6, "XXXXXX");
+	(void)snprintf(folder, sizeof(folder), "/tmp/glovebox-xvfb-XXXXXX");
 	assert_non_null(mkdtemp(folder));
 	proc_fd = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	xvfb_begin(&xvfb, proc_fd);
