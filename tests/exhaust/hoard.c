@@ -22,6 +22,7 @@
 
 #define PIECE (1024 * 1024)
 #define PIXMAP_SIDE 1024 /* 4 MiB each */
+#define SPINNERS 3
 
 #define RELAY_PORT 3128 /* the way out, in a session that has one */
 
@@ -87,6 +88,20 @@ static int take_child_apart(void)
 	if (!tried++)
 		printf("unshare %s\n", unshare(CLONE_NEWUSER) == 0 ? "done" : strerror(errno));
 	return take_child();
+}
+
+/* Children that only count on, more than there are processors. */
+static int take_processor(void)
+{
+	static int n;
+	pid_t pid = ++n <= SPINNERS ? fork() : 0;
+
+	if (pid == 0)
+		while (!is_over())
+			;
+	if (pid == 0 && n <= SPINNERS)
+		_exit(0);
+	return pid < 0;
 }
 
 static void *rest(void *unused)
@@ -229,7 +244,7 @@ static const struct {
 	const char *name;
 	int (*take)(void);
 } things[] = {
-	{"children", take_child}, {"children-apart", take_child_apart}, {"threads", take_thread}, {"memory", take_memory},
+	{"processors", take_processor}, {"children", take_child}, {"children-apart", take_child_apart}, {"threads", take_thread}, {"memory", take_memory},
 	{"sockets", take_sockets}, {"memfds", take_memfd}, {"files", take_fd}, {"disk", take_disk}, {"inodes", take_inode},
 	{"pixmaps", take_pixmap}, {"clients", take_client}, {"output", take_output}, {"tunnels", take_tunnel},
 };

@@ -6,7 +6,7 @@ import gzip
 from api import in_thread
 from conftest import BUILD
 
-THINGS = ("children", "children-apart", "threads", "memory", "sockets", "memfds", "files", "disk", "inodes", "pixmaps", "clients", "output")
+THINGS = ("processors", "children", "children-apart", "threads", "memory", "sockets", "memfds", "files", "disk", "inodes", "pixmaps", "clients", "output")
 
 
 def put(session):

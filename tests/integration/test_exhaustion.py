@@ -15,10 +15,13 @@ pytestmark = pytest.mark.alone
 
 SMALL = {"cpu": 1, "memory_mb": 256, "pids": 96, "disk_mb": 32, "inodes": 2048, "open_files": 512, "x_mb": 256, "exec_ms": 20000}
 # What each thing meets; None: only the program itself is told.
-MEETS = {"children": "pids", "children-apart": "pids", "threads": "pids", "memory": "memory_mb", "sockets": "memory_mb", "memfds": "memory_mb",
-         "files": None, "disk": "disk_mb", "inodes": "inodes", "pixmaps": "x_mb", "clients": None, "output": None}
+MEETS = {"processors": "cpu", "children": "pids", "children-apart": "pids", "threads": "pids", "memory": "memory_mb", "sockets": "memory_mb",
+         "memfds": "memory_mb", "files": None, "disk": "disk_mb", "inodes": "inodes", "pixmaps": "x_mb", "clients": None, "output": None}
 HOARD_S = 60
 END_S = 5
+# Limits of their own: descriptors are not to be what ends sockets, and there is a quarter of a processor beside whatever else runs.
+OWN = {"sockets": {"open_files": 8192}, "processors": {"cpu": 0.25}}
+OVER = {"cpu": 1.5}  # times the limit, in one look: they are not a second from each other to the tick
 
 
 @pytest.fixture(scope="module")
@@ -60,15 +63,15 @@ def clicks(session, n=20):
 @pytest.mark.parametrize("thing", hoard.THINGS)
 def test_one_takes_all_and_others_go_on(server, make_session, other, thing):
     """The offender is held by its own limit, which is said; the other acts on; the offender can be ended at once."""
-    session = make_session("minimal", limits=SMALL | ({"open_files": 8192} if thing == "sockets" else {}))
+    session = make_session("minimal", limits=(limits := SMALL | OWN.get(thing, {})))
     hoard.put(session)
     before = metric(server, "glovebox_limits_hit_total", limit=MEETS[thing])
     hoard.start(session, thing, HOARD_S)
     if MEETS[thing]:
         met = until(lambda: (now := use(session)[MEETS[thing]])["hits"] and now, within_s=30)
-        assert met["value"] == SMALL[MEETS[thing]] and met["hit_at"] and 0 < met["used"] <= met["value"]
+        assert met["value"] == limits[MEETS[thing]] and met["hit_at"] and 0 < met["used"] <= met["value"] * OVER.get(MEETS[thing], 1)
         line = until(lambda: [line for line in lines(session, "limit") if line["limit"] == MEETS[thing]])[0]
-        assert line["value"] == SMALL[MEETS[thing]] and line["hits"] >= 1 and line["fix"]
+        assert line["value"] == limits[MEETS[thing]] and line["hits"] >= 1 and line["fix"]
         until(lambda: metric(server, "glovebox_limits_hit_total", limit=MEETS[thing]) > before)
     times = clicks(other)
     print(f"{thing}: a click of the other takes {1000 * max(times):.1f} ms at most")

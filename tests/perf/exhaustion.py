@@ -9,7 +9,7 @@ import time
 from server import TREE, Caller, Refused, session
 from table import Table, figure, percentile
 
-THINGS = ("children", "threads", "memory", "sockets", "disk", "inodes", "files", "pixmaps", "clients", "output", "tunnels")
+THINGS = ("processors", "children", "threads", "memory", "sockets", "disk", "inodes", "files", "pixmaps", "clients", "output", "tunnels")
 LIMITS = {"cpu": 1, "memory_mb": 512, "pids": 512, "disk_mb": 128, "x_mb": 384}
 CLICKS = 300
 HOARD_S = 300
