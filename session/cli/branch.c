@@ -2,88 +2,17 @@
 /* A stream for git fast-import. */
 #include "session/cli/branch.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "session/base/json.h"
 #include "session/base/util.h"
-
-#define COMMIT_MAX 128
-#define WORDS_MAX 8
-
-/* Where the caller's own git is at work, as in a hook, is not where this one is to be. */
-static void forget_settings(void)
-{
-	static const char prefix[] = "GIT_";
-
-	for (char **at = environ; *at;) {
-		auto_free char *name = strndup(*at, strcspn(*at, "="));
-
-		if (name && strncmp(name, prefix, strlen(prefix)) == 0)
-			(void)unsetenv(name); /* the next one is in its place */
-		else
-			at++;
-	}
-	/* A commit that is not there would be fetched, by a program that the repository's own settings name. */
-	(void)setenv("GIT_ALLOW_PROTOCOL", "", 1);
-}
-
-/* git, in the user's repository, without what it may run by itself; `in` and `out` -1 are /dev/null. The pid, or -1. */
-static pid_t start_git(const char *folder, const char *const *words, int in, int out)
-{
-	const char *argv[WORDS_MAX + 10] = {"git", "-C", folder, "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false"};
-	size_t n = 7;
-	pid_t pid;
-
-	for (; *words && n < WORDS_MAX + 9; words++)
-		argv[n++] = *words;
-	pid = fork();
-	if (pid == 0) {
-		int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-
-		(void)dup2(in >= 0 ? in : null, STDIN_FILENO);
-		(void)dup2(out >= 0 ? out : null, STDOUT_FILENO);
-		forget_settings();
-		(void)execvp(argv[0], (char *const *)(uintptr_t)argv);
-		_exit(127);
-	}
-	return pid;
-}
-
-static bool went_well(pid_t pid)
-{
-	int status = -1;
-
-	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		continue;
-	return pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
-}
-
-char *branch_commit_of(const char *folder)
-{
-	static const char *const words[] = {"rev-parse", "--verify", "--quiet", "HEAD^{commit}", NULL};
-	auto_free char *git = util_printf("%s/.git", folder), *text = NULL;
-	int ends[2];
-	bool good;
-	pid_t pid;
-
-	if (access(git, F_OK) < 0 || pipe2(ends, O_CLOEXEC) < 0)
-		return NULL;
-	pid = start_git(folder, words, -1, ends[1]);
-	util_close_fd(&ends[1]);
-	good = util_read_file(ends[0], COMMIT_MAX, &text) > 0;
-	util_close_fd(&ends[0]);
-	if (!went_well(pid) || !good)
-		return NULL;
-	text[strcspn(text, "\n")] = '\0';
-	return strspn(text, "0123456789abcdef") == strlen(text) ? steal_ptr(&text) : NULL;
-}
+#include "session/cli/git.h"
+#include "session/cli/repository.h"
 
 /* --- the stream --- */
 
@@ -164,26 +93,43 @@ static int check_name(const struct branch *branch, struct err *e)
 	char shown[80];
 
 	(void)err_quote(shown, sizeof(shown), branch->name, strlen(branch->name));
-	if (branch->name[0] == '-' || !went_well(start_git(branch->folder, form, -1, -1)))
+	if (branch->name[0] == '-' || !git_ended_well(git_start(branch->folder, form, -1, -1)))
 		return err_set(e, ERR_BAD_REQUEST, NULL, "%s is no name of a branch", shown);
-	if (went_well(start_git(branch->folder, there, -1, -1)))
+	if (git_ended_well(git_start(branch->folder, there, -1, -1)))
 		return err_set(e, ERR_BAD_REQUEST, NULL, "there is a branch %s already", shown);
 	return 0;
 }
 
+/* The folder has the repository still that it had, and all of that is in its own place. */
+static int check_place(const struct branch *branch, struct err *e)
+{
+	struct repository now = {0};
+	int rc;
+
+	if (repository_find(branch->folder, &now, e) < 0)
+		return -1;
+	if (strcmp(now.place, branch->place) != 0)
+		rc = err_set(e, ERR_BAD_REQUEST, NULL, "%s was of the repository %s when it was sent, and is of %s now", branch->folder, branch->place, now.place);
+	else
+		rc = check_name(branch, e) < 0 ? -1 : repository_check_links(&now, branch->name, e);
+	repository_finish(&now);
+	return rc;
+}
+
 int branch_make(const struct branch *branch, struct err *e)
 {
-	static const char *const words[] = {"fast-import", "--quiet", NULL};
+	/* As a pack, however small: single objects would go to folders that were not looked at. */
+	static const char *const words[] = {"-c", "fastimport.unpackLimit=0", "fast-import", "--quiet", NULL};
 	int ends[2], rc;
 	pid_t pid;
 	FILE *to;
 
-	if (check_name(branch, e) < 0)
+	if (check_place(branch, e) < 0)
 		return -1;
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return err_set(e, ERR_BAD_REQUEST, NULL, "no pipe for git");
 	(void)signal(SIGPIPE, SIG_IGN); /* git may end before it has read all */
-	pid = start_git(branch->folder, words, ends[0], -1);
+	pid = git_start(branch->folder, words, ends[0], -1);
 	util_close_fd(&ends[0]);
 	to = fdopen(ends[1], "w");
 	if (!to)
@@ -192,7 +138,7 @@ int branch_make(const struct branch *branch, struct err *e)
 	/* Without its last word the stream is not whole, and git makes nothing of it. */
 	if (fclose(to) != 0 && rc == 0)
 		rc = err_set(e, ERR_BAD_REQUEST, NULL, "git does not read on");
-	if (!went_well(pid) && rc == 0)
+	if (!git_ended_well(pid) && rc == 0)
 		rc = err_set(e, ERR_BAD_REQUEST, NULL, "git has refused the changes, or is not there");
 	return rc;
 }

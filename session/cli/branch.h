@@ -11,11 +11,9 @@
 #include "session/base/err.h"
 #include "session/cli/folder.h"
 
-/* The commit that is checked out in a folder with a repository, malloced; NULL if it has none. */
-char *branch_commit_of(const char *folder);
-
 struct branch {
-	const char *folder, *commit; /* the repository, and what was sent of it */
+	const char *folder;          /* that was sent */
+	const char *place, *commit;  /* its repository then */
 	const char *name;            /* of the new branch */
 	const char *session;
 	const json_t *changes;       /* [{"path","change"}…] */
@@ -24,7 +22,7 @@ struct branch {
 	void *arg;
 };
 
-/* ERR_BAD_REQUEST: a name that is none or taken, and what git refuses. */
+/* ERR_BAD_REQUEST: a repository that is not the folder's own, or another than then; a name that is none or taken; and what git refuses. */
 int branch_make(const struct branch *branch, struct err *e);
 
 #endif

@@ -17,6 +17,7 @@
 #include "session/cli/commands.h"
 #include "session/cli/files.h"
 #include "session/cli/folder.h"
+#include "session/cli/repository.h"
 #include "session/cli/show.h"
 
 #define FOLDER "~/workspace"
@@ -49,14 +50,20 @@ void workspace_forget(const char *id)
 	(void)unlink(repository);
 }
 
-/* Beside it: which repository that was, and what was checked out in it. */
+/* Beside it: of which repository that was, and what was checked out; or why no branch can be made of it. */
 static void keep_repository(const char *path, const char *folder)
 {
-	auto_free char *file = util_printf("%s.json", path), *whole = realpath(folder, NULL), *commit = whole ? branch_commit_of(whole) : NULL;
-	json_auto_t *kept = commit ? json_pack("{s:s,s:s}", "folder", whole, "commit", commit) : NULL;
+	auto_free char *file = util_printf("%s.json", path), *whole = realpath(folder, NULL);
+	struct repository repository = {0};
+	json_auto_t *kept = NULL;
+	struct err e = {0};
 
-	if (kept)
-		(void)json_dump_file(kept, file, JSON_COMPACT);
+	if (!whole)
+		return;
+	kept = repository_find(whole, &repository, &e) < 0 ? json_pack("{s:s}", "fault", e.msg)
+	                                                   : json_pack("{s:s,s:s,s:s}", "folder", whole, "repository", repository.place, "commit", repository.commit);
+	(void)json_dump_file(kept, file, JSON_COMPACT);
+	repository_finish(&repository);
 }
 
 static void keep(const char *id, int archive, const char *folder)
@@ -312,11 +319,12 @@ static int make_branch(const struct cli *cli, struct change *change, const json_
 	const char *id = cli->args.words[0];
 	auto_free char *kept = kept_path(id), *file = util_printf("%s.json", kept);
 	json_auto_t *repository = json_load_file(file, 0, NULL);
-	const struct branch branch = {.folder = form_string(repository, "folder", NULL), .commit = form_string(repository, "commit", NULL), .name = args_get(&cli->args, "branch"),
-	                              .session = id, .changes = list, .archive = now, .wants = is_changed, .arg = change};
+	const char *fault = form_string(repository, "fault", NULL);
+	const struct branch branch = {.folder = form_string(repository, "folder", NULL), .place = form_string(repository, "repository", NULL), .commit = form_string(repository, "commit", NULL),
+	                              .name = args_get(&cli->args, "branch"), .session = id, .changes = list, .archive = now, .wants = is_changed, .arg = change};
 
-	if (!branch.folder || !branch.commit)
-		return err_set(e, ERR_BAD_REQUEST, NULL, "what was sent had no repository of git with a commit; -o and --patch bring changes here as well");
+	if (!branch.folder || !branch.place || !branch.commit)
+		return err_set(e, ERR_BAD_REQUEST, NULL, "%s; -o and --patch bring changes here as well", fault ? fault : "what was sent had no repository of git");
 	return branch_make(&branch, e);
 }
 
