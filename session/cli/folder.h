@@ -36,8 +36,9 @@ int folder_unpack(int archive, const char *folder, folder_wants_fn *wants, void 
 /* Is this what git, or a file system that git runs on, could take for ".git"? */
 bool folder_is_git(const char *part, size_t len);
 
-/* The same of any part of a path. */
+/* The same of any part of a path; and where the first of them ends, or NULL. */
 bool folder_has_git(const char *path);
+const char *folder_git_end(const char *path);
 
 /* Reads an archive from the start of a file. ERR_BAD_REQUEST, and what the functions return. */
 int folder_read(int archive, const struct tar_ops *ops, struct err *e);

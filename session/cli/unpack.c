@@ -51,17 +51,22 @@ bool folder_is_git(const char *part, size_t len)
 	return strcasecmp(plain, ".git") == 0 || strncasecmp(plain, "git~", 4) == 0;
 }
 
-bool folder_has_git(const char *name)
+const char *folder_git_end(const char *path)
 {
-	for (const char *at = name;; at++) {
+	for (const char *at = path;; at++) {
 		size_t len = strcspn(at, "/");
 
 		if (folder_is_git(at, len))
-			return true;
+			return at + len;
 		at += len;
 		if (!*at)
-			return false;
+			return NULL;
 	}
+}
+
+bool folder_has_git(const char *path)
+{
+	return folder_git_end(path);
 }
 
 static int at(int folder, const char *path, int flags, unsigned int mode)

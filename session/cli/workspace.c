@@ -167,52 +167,65 @@ struct change {
 	json_t *before, *now; /* entries by name, as folder_digest tells them */
 };
 
-static bool is_git(const char *name)
+/* "NAME: why", malloced, of what does not come here: a repository, named once with all that is in it, and a link into one; NULL: it comes. */
+static char *why_not(const char *name, const json_t *now)
 {
-	return folder_is_git(name, strcspn(name, "/"));
+	static const char link[] = "link ";
+	const char *git = folder_git_end(name), *entry = json_string_value(now);
+
+	if (git)
+		return util_printf("%.*s: a repository that was made or changed in the session stays there", (int)(git - name), name);
+	if (entry && strncmp(entry, link, strlen(link)) == 0 && folder_has_git(entry + strlen(link)))
+		return util_printf("%s: a link into a repository", name);
+	return NULL;
 }
 
 /* New, or another. */
 static bool is_changed(void *arg, const struct tar_entry *entry)
 {
 	const struct change *change = arg;
+	const json_t *now = json_object_get(change->now, entry->name);
+	auto_free char *why = why_not(entry->name, now);
 
-	if (entry->kind == TAR_FOLDER || is_git(entry->name))
-		return false;
-	return !json_equal(json_object_get(change->before, entry->name), json_object_get(change->now, entry->name));
+	return entry->kind != TAR_FOLDER && !why && !json_equal(json_object_get(change->before, entry->name), now);
 }
 
 static bool is_no_git(void *arg, const struct tar_entry *entry)
 {
 	(void)arg;
-	return !is_git(entry->name);
+	return !folder_has_git(entry->name);
 }
 
-/* [{"path","change"}…] by name; the caller's reference. */
-static json_t *list_changes(const struct change *change)
+/* [{"path","change"}…] by name, and ["NAME: why"…] of what was changed and does not come here; the caller's references. */
+static json_t *list_changes(const struct change *change, json_t **left_out)
 {
-	json_auto_t *all = json_copy(change->before);
+	json_auto_t *all = json_copy(change->before), *lines = json_object();
 	json_t *list = json_array(), *value;
 	const char *name;
 
 	(void)json_object_update_missing(all, change->now);
 	json_object_foreach(all, name, value) {
 		const json_t *before = json_object_get(change->before, name), *now = json_object_get(change->now, name);
+		auto_free char *why = json_equal(before, now) ? NULL : why_not(name, now);
 
-		if (is_git(name) || json_equal(before, now))
-			continue;
-		(void)json_array_append_new(list, json_pack("{s:s,s:s}", "path", name, "change", !before ? "added" : !now ? "deleted" : "changed"));
+		if (why)
+			(void)json_object_set_new(lines, why, json_null());
+		else if (!json_equal(before, now))
+			(void)json_array_append_new(list, json_pack("{s:s,s:s}", "path", name, "change", !before ? "added" : !now ? "deleted" : "changed"));
 	}
+	*left_out = json_array();
+	json_object_foreach(lines, name, value)
+		(void)json_array_append_new(*left_out, json_string(name));
 	return list;
 }
 
-static void show_changes(const struct cli *cli, const json_t *list)
+static void show_changes(const struct cli *cli, const json_t *list, const json_t *left_out)
 {
 	const json_t *one;
 	size_t i;
 
 	if (cli->json) {
-		json_auto_t *out = json_pack("{s:O}", "changes", (json_t *)(uintptr_t)list);
+		json_auto_t *out = json_pack("{s:O,s:O}", "changes", (json_t *)(uintptr_t)list, "left_out", (json_t *)(uintptr_t)left_out);
 
 		show_json(out);
 		return;
@@ -223,7 +236,8 @@ static void show_changes(const struct cli *cli, const json_t *list)
 		fputc('\n', stderr);
 	}
 	if (i == 0)
-		fputs("nothing has changed\n", stderr);
+		fputs(json_array_size(left_out) > 0 ? "nothing else has changed\n" : "nothing has changed\n", stderr);
+	files_show_left_out(left_out);
 }
 
 static void become_git(const char *folder, int out) __attribute__((noreturn));
@@ -332,13 +346,13 @@ static int bring(struct cli *cli, struct change *change, int before, int now)
 {
 	const char *folder = args_get(&cli->args, "output"), *patch = args_get(&cli->args, "patch");
 	struct folder_report report = {0};
-	json_auto_t *list = NULL;
+	json_auto_t *list = NULL, *left_out = NULL;
 	struct err e = {0};
 	int rc = 0;
 
 	if (folder_digest(before, &change->before, &e) || folder_digest(now, &change->now, &e))
 		return cli_fail(cli, CLI_REFUSED, &e);
-	list = list_changes(change);
+	list = list_changes(change, &left_out);
 	if (folder)
 		rc = folder_unpack(now, folder, is_changed, change, &report, &e);
 	if (rc == 0 && patch)
@@ -346,8 +360,7 @@ static int bring(struct cli *cli, struct change *change, int before, int now)
 	if (rc == 0 && args_get(&cli->args, "branch"))
 		rc = make_branch(cli, change, list, now, &e);
 	if (rc == 0)
-		show_changes(cli, list);
-	files_show_left_out(report.left_out);
+		show_changes(cli, list, left_out);
 	json_decref(report.left_out);
 	return rc < 0 ? cli_fail(cli, CLI_REFUSED, &e) : CLI_DONE;
 }

@@ -92,7 +92,7 @@ def test_what_is_there(cli, folder, id):
     listed = cli.json("ls", f"{id}:workspace")
     assert {entry["name"] for entry in listed["entries"]} >= {"src", "goes", ".git"}
     assert "workspace" in cli.run("ls", f"{id}:").stdout.decode()
-    assert b"nothing has changed" in cli.run("workspace", id).stderr
+    assert cli.run("workspace", id).stderr == b"nothing has changed\n"
 
 
 def test_files_there_and_back(cli, tmp_path, id):
@@ -181,6 +181,24 @@ def test_a_branch(cli, folder, id, monkeypatch):
     assert git(folder, "status", "--porcelain") == before and git(folder, "rev-parse", "--abbrev-ref", "HEAD") == "master\n"
     for name, words in {"from-session": "already", "a..b": "no name", "-d": "no name", "": "no name"}.items():
         assert words in cli.run("workspace", id, "--branch", name, status=REFUSED).stderr.decode(), name
+
+
+def test_a_repository_of_the_sessions(cli, folder, tmp_path):
+    """Made or changed there, it does not come here, and that is told: once each, however much is in it."""
+    id = cli.run("new", "-q", "--image", "minimal", "--workspace", folder).stdout.decode().strip()
+    make = "mkdir -p {0}/objects; echo x >{0}/HEAD; echo x >{0}/objects/x; "
+    cli.run("exec", id, "--", "sh", "-c", "cd workspace; chmod -R u+w lib .git; echo x >lib/.git/new; echo x >.git/new; mkdir sub; ln -s ../lib/.git/config sub/link; " + make.format("sub/.git") + make.format("sub/.GIT"))
+    made = "a repository that was made or changed in the session stays there"
+    told = {f".git: {made}", f"lib/.git: {made}", f"sub/.git: {made}", f"sub/.GIT: {made}", "sub/link: a link into a repository"}
+    for words in [], ["-o", tmp_path / "changes"], ["--patch", tmp_path / "patch"], ["--branch", "with-repositories"]:
+        first, head, *lines = cli.run("workspace", id, *words).stderr.decode().splitlines()
+        assert (first, head, len(lines), {line.strip() for line in lines}) == ("nothing else has changed", "left out:", len(told), told), words
+    assert list((tmp_path / "changes").iterdir()) == [] and (tmp_path / "patch").read_bytes() == b"" and git(folder, "diff", "--name-only", "master", "with-repositories") == ""
+    answer = cli.json("workspace", id)
+    assert answer["changes"] == [] and set(answer["left_out"]) == told
+    cli.run("exec", id, "--", "sh", "-c", "cd workspace; rm -r sub lib/.git/new .git/new; echo new >new")
+    assert cli.json("workspace", id) == {"changes": [{"path": "new", "change": "added"}], "left_out": []}
+    cli.run("rm", id)
 
 
 def test_git_of_it(cli, folder):
