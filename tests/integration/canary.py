@@ -8,11 +8,14 @@ import re
 import subprocess
 import zlib
 
+from PIL import ImageChops
+
 import jail
 import recording
 
 CHUNK = 16 << 20
 OCR_SCALE = 2
+LINE_PX = 48  # no line of text is higher
 # Programs of the desktop, which a person types into, and the display and bus that carry it; all others of a server are looked into.
 APPS = re.compile(r"firefox|Xvfb|dbus-daemon|Web Content|Isolated|WebExtensions|Privileged|Socket Process|RDD Process|Utility|forkserver|crashhelper")
 
@@ -118,12 +121,31 @@ class Secrets:
 
     def in_pictures(self, pictures):
         """Those that can be read, by {name: picture}: texts of five letters and more that are a part of a secret."""
-        distinct = {picture.tobytes(): (name, picture) for name, picture in pictures.items()}.values()
+        names, parts = [], []
+        for at, (name, picture) in enumerate(pictures.items()):
+            part = unread(picture, list(pictures.values())[:at])
+            if part:
+                names.append(name)
+                parts.append(part)
         found = []
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
-            for (name, _), text in zip(distinct, pool.map(lambda one: read_picture(one[1]), distinct)):
+            for name, text in zip(names, pool.map(read_picture, parts)):
                 found += [f"picture {name}: {secret}" for secret, words in self.secrets.items() if is_in(words, text)]
         return found
+
+
+def unread(picture, before):
+    """The least that must be read of it when those before it are: the rows that the likest of them has not, and all of the lines of text that
+    they may be a part of. None: it is one of them."""
+    rows = [(0, picture.height)]
+    for other in before:
+        if other.size == picture.size:
+            changed = ImageChops.difference(picture, other).getbbox()
+            if not changed:
+                return None
+            rows.append((max(0, changed[1] - LINE_PX), min(picture.height, changed[3] + LINE_PX)))
+    top, bottom = min(rows, key=lambda between: between[1] - between[0])
+    return picture.crop((0, top, picture.width, bottom))
 
 
 def read_picture(picture):

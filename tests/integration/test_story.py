@@ -135,8 +135,11 @@ class Story:
         """The person does the rest, with a code that is shown as it is typed."""
         person.fill(site.USER, "anna")
         person.fill(site.PASSWORD, self.password)
+        before = person.viewer.whole().copy()
         person.fill(site.CODE, self.code)
         until(lambda: canary.is_in(self.code, canary.read_picture(person.viewer.whole())))
+        # The search of pictures would find it.
+        assert canary.Secrets(code=self.code).in_pictures({"before": before, "typed": person.viewer.whole()}) == ["picture typed: code"]
         person.viewer.click(*person.sees(site.LOG_IN).values())
         person.sees(site.INBOX)
         assert self.site.forms() == [{"user": "anna", "password": self.password, "code": self.code}]
