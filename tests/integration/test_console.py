@@ -87,6 +87,7 @@ def test_a_lost_connection_comes_back(visit_session):
     visit_session("lost")
 
 
+@pytest.mark.long
 def test_a_person_who_stays_longer_and_one_who_is_lost(visit_session):
     """The button by which a countdown begins anew; and half a minute without a screen, after which nobody has the controls."""
     visit_session("longer")

@@ -257,6 +257,7 @@ def test_a_viewer_that_dies_and_comes_back(session):
     assert code_of(session.shot) == "lease_held"
 
 
+@pytest.mark.long
 def test_on_lost(make_session):
     session = make_session("minimal", on_lost={"return_after_s": 1})
     person = Person(session)

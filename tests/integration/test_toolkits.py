@@ -27,6 +27,10 @@ def test_every_character_arrives(editor):
     types(editor, mixed(N_CHARS, 1))
     types(editor, mixed(N_CHARS, 2))
     types(editor, distinct(N_DISTINCT))
+
+
+@pytest.mark.long
+def test_every_character_arrives_under_load(editor):
     editor.session.run("sh", "-c", "for i in 1 2; do yes >/dev/null 2>&1 & done")
     types(editor, mixed(N_CHARS, 3))
     types(editor, distinct(N_DISTINCT))
