@@ -75,8 +75,7 @@
 #define LIMIT_MCP_CALLS 64                    /* requests of an MCP client on standard input that run at once */
 #define LIMIT_MCP_END_MS 1000                 /* from the end of its input, for answers that are under way */
 #define LIMIT_X_WAIT_MS 2000                  /* one reply of the X server */
-#define LIMIT_X_STARVED_MS 6000               /* the same, of one that waits for the processor */
-#define LIMIT_X_EXTRA_MS 200                  /* then it is looked again so often */
+#define LIMIT_X_EXTRA_MS 200                  /* so much more where this process did not run meanwhile, which so much says */
 #define LIMIT_X_CONNECT_MS 10000              /* connecting to the X server */
 #define LIMIT_X_DEAD_MS 10000                 /* an X server that answers nothing for so long is taken as dead */
 #define LIMIT_X_BLOCK_S 5                     /* one call into the X libraries; an alarm ends the process after that */

@@ -57,13 +57,6 @@ void silence_begin(void *arg)
 	(void)co_start(stage->loop, rescue, stage);
 }
 
-bool silence_has_excuse(void *arg)
-{
-	struct stage *stage = arg;
-
-	return xvfb_is_starved(&stage->meters.xvfb);
-}
-
 int silence_check(const struct stage *stage, struct err *e)
 {
 	if (!stage->display_is_silent)

@@ -7,17 +7,12 @@
 #ifndef STAGE_SILENCE_H
 #define STAGE_SILENCE_H
 
-#include <stdbool.h>
-
 #include "session/base/err.h"
 
 struct stage;
 
 /* The display has left a wait unanswered (xconn.on_silent; arg is the stage). */
 void silence_begin(void *arg);
-
-/* It waits for the processor: the machine is busy, and nobody is to blame (xconn.is_starved; arg is the stage). */
-bool silence_has_excuse(void *arg);
 
 /* ERR_X_SILENT while it goes on. */
 int silence_check(const struct stage *stage, struct err *e);

@@ -261,7 +261,6 @@ static int open_parts(struct stage *stage, struct err *e)
 	display_on_resize(stage->display, on_resized, stage);
 	display_use_windows(stage->display, part_of, stage);
 	stage->x.on_silent = silence_begin;
-	stage->x.is_starved = silence_has_excuse;
 	display_use_blanks(stage->display, spots_where, stage);
 	join_rows(stage);
 	if (approvals_begin(stage, json_object_get(stage->spec, "approval"), stage->operators, e) < 0 || egress_begin(stage, deadline_ms, e) < 0)

@@ -11,9 +11,7 @@
 #include "session/base/util.h"
 
 #define FILE_BYTES 1024
-#define PIDS 64        /* it is among the first processes of its namespace */
-#define LEAST_MS 500   /* less says nothing */
-#define NS_IN_MS 1000000
+#define PIDS 64 /* it is among the first processes of its namespace */
 
 static bool read_file(int proc_fd, int pid, const char *name, char text[FILE_BYTES])
 {
@@ -44,24 +42,6 @@ static bool is_it(int proc_fd, int pid)
 	return name && end && strncmp(name, "(Xvfb)", (size_t)(end + 1 - name)) == 0 && sscanf(end, ") %*c %d", &parent) == 1 && parent == 1;
 }
 
-/* "ran waited slices", of which the first two are wanted; a kernel that does not count has no such file. */
-static bool read_wait(const struct xvfb *server, struct xvfb_wait *out)
-{
-	char text[FILE_BYTES];
-
-	out->at_ms = util_now_ms();
-	return server->pid > 0 && read_file(server->proc_fd, server->pid, "schedstat", text) && sscanf(text, "%" SCNu64 " %" SCNu64, &out->ran_ns, &out->ns) == 2;
-}
-
-/* It is to run, or runs. */
-static bool is_runnable(const struct xvfb *server)
-{
-	char text[FILE_BYTES];
-	const char *end = read_file(server->proc_fd, server->pid, "stat", text) ? strrchr(text, ')') : NULL;
-
-	return end && strncmp(end, ") R", 3) == 0;
-}
-
 void xvfb_begin(struct xvfb *server, int proc_fd)
 {
 	*server = (struct xvfb){.proc_fd = proc_fd < 0 ? -1 : fcntl(proc_fd, F_DUPFD_CLOEXEC, 0)};
@@ -75,31 +55,11 @@ void xvfb_end(struct xvfb *server)
 bool xvfb_look(struct xvfb *server, uint64_t *pages)
 {
 	char text[FILE_BYTES];
-	struct xvfb_wait now;
 
 	for (int pid = 2; server->pid == 0 && server->proc_fd >= 0 && pid < PIDS; pid++)
 		if (is_it(server->proc_fd, pid))
 			server->pid = pid;
 	if (server->pid == 0)
 		return false;
-	if (read_wait(server, &now) && now.at_ms - server->last.at_ms >= LEAST_MS) {
-		server->before = server->last;
-		server->last = now;
-	}
 	return read_file(server->proc_fd, server->pid, "statm", text) && sscanf(text, "%" SCNu64, pages) == 1 && *pages > 0;
-}
-
-bool xvfb_is_starved(const struct xvfb *server)
-{
-	const struct xvfb_wait *since = &server->last;
-	struct xvfb_wait now;
-
-	if (!read_wait(server, &now))
-		return false;
-	if (now.at_ms - since->at_ms < LEAST_MS)
-		since = &server->before;
-	/* A wait that goes on is not counted before its end. */
-	if (since->at_ms > 0 && now.ns == since->ns && now.ran_ns == since->ran_ns)
-		return is_runnable(server);
-	return since->at_ms > 0 && now.ns > since->ns && (int64_t)((now.ns - since->ns) / NS_IN_MS) * 2 >= now.at_ms - since->at_ms;
 }

@@ -17,8 +17,6 @@
 #include "session/base/util.h"
 #include "session/stage/xvfb.h"
 
-#define NS 1000000ULL /* in a millisecond */
-
 static int proc_fd;
 static struct xvfb xvfb;
 
@@ -39,8 +37,6 @@ static void put_process(int pid, const char *stat)
 	put(path, stat);
 	(void)snprintf(path, sizeof(path), "%d/statm", pid);
 	put(path, "1000 500 100 1 0 1 0");
-	(void)snprintf(path, sizeof(path), "%d/schedstat", pid);
-	put(path, "1 0 1\n");
 }
 
 static int set_up(void **state)
@@ -57,7 +53,7 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-	static const char *const files[] = {"stat", "statm", "schedstat"};
+	static const char *const files[] = {"stat", "statm"};
 	char path[32];
 
 	xvfb_end(&xvfb);
@@ -89,47 +85,11 @@ static void test_it_is_a_child_of_the_first_process(void **state)
 	assert_int_equal(pages, 1000);
 }
 
-/* As if the look had been made a second ago, when it had waited for so long. */
-static void look_back(uint64_t waited_ms)
-{
-	xvfb.last.at_ms = util_now_ms() - 1000;
-	xvfb.last.ns = waited_ms * NS;
-}
-
-static void test_starved(void **state)
-{
-	uint64_t pages;
-
-	(void)state;
-	assert_false(xvfb_is_starved(&xvfb));
-	put_process(5, "5 (Xvfb) R 1 1 1");
-	put("5/schedstat", "10 5000000000 3\n"); /* 5 s */
-	assert_true(xvfb_look(&xvfb, &pages));
-	assert_false(xvfb_is_starved(&xvfb)); /* nothing to compare it with */
-	look_back(4900);
-	assert_false(xvfb_is_starved(&xvfb));
-	look_back(4200);
-	assert_true(xvfb_is_starved(&xvfb));
-	/* A look that is too near to say anything: the one before counts. */
-	assert_true(xvfb_look(&xvfb, &pages));
-	assert_true(xvfb_is_starved(&xvfb));
-	/* It has neither run nor waited, as far as the kernel has counted: it sleeps, or is still waiting. */
-	put("5/schedstat", "10 4200000000 3\n");
-	assert_true(xvfb_is_starved(&xvfb));
-	put("5/stat", "5 (Xvfb) S 1 1 1");
-	assert_false(xvfb_is_starved(&xvfb));
-	put("5/stat", "5 (Xvfb) R 1 1 1");
-	put("5/schedstat", "900000010 4200000000 3\n");
-	assert_false(xvfb_is_starved(&xvfb)); /* it has run all the time */
-	assert_int_equal(unlinkat(proc_fd, "5/schedstat", 0), 0);
-	assert_false(xvfb_is_starved(&xvfb));
-}
-
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {TEST(test_it_is_a_child_of_the_first_process), TEST(test_starved)};
+	const struct CMUnitTest tests[] = {TEST(test_it_is_a_child_of_the_first_process)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

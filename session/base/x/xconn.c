@@ -362,8 +362,7 @@ static int gone(struct err *e)
 	return err_set(e, ERR_GONE, NULL, "the display of this session is gone");
 }
 
-/* Waits until something was read. A server that cannot run is given more time; and time in which we did not run ourselves is none, for then it may not have
- * either: *since_ms moves on by it. */
+/* Waits until something was read. Time in which we did not run ourselves is no wait, for then the server may not have run either: *since_ms moves on by it. */
 static int wait_input(struct xconn *x, int64_t *since_ms, struct err *e)
 {
 	int64_t until_ms = *since_ms + LIMIT_X_WAIT_MS, begun_ms = util_now_ms(), late_ms;
@@ -374,11 +373,10 @@ static int wait_input(struct xconn *x, int64_t *since_ms, struct err *e)
 		if (x->lost)
 			break;
 		late_ms = util_now_ms() - MAX(until_ms, begun_ms);
-		begun_ms = util_now_ms();
-		if (late_ms >= LIMIT_X_EXTRA_MS)
-			*since_ms += late_ms;
-		else if (begun_ms - *since_ms >= LIMIT_X_STARVED_MS || !x->is_starved || !x->is_starved(x->on_lost_arg))
+		if (late_ms < LIMIT_X_EXTRA_MS)
 			return -1;
+		begun_ms = util_now_ms();
+		*since_ms += late_ms;
 	}
 	return 0;
 }
@@ -397,9 +395,8 @@ static int wait_readable(struct xconn *x, int64_t *since_ms, struct err *e)
 			*e = wait;
 		return -1;
 	}
-	/* More than this was excused, and does not count. */
 	if (!x->silent_since_ms)
-		x->silent_since_ms = MAX(*since_ms, util_now_ms() - LIMIT_X_WAIT_MS);
+		x->silent_since_ms = *since_ms;
 	if (util_now_ms() - x->silent_since_ms >= LIMIT_X_DEAD_MS) {
 		lose(x, "it does not answer");
 		return gone(e);

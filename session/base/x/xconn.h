@@ -3,7 +3,7 @@
  * One connection to the X server, shared by display, input and apps of a stage, that never waits without a limit.
  *
  * Xlib opens it (xconn.dpy); all later requests go through xcb, those with a reply through xconn_reply, which waits in a coroutine for at
- * most LIMIT_X_WAIT_MS, or LIMIT_X_STARVED_MS. Events belong to xcb and are handed to listeners. XTEST and XKB are asked about when the connection is opened,
+ * most LIMIT_X_WAIT_MS. Events belong to xcb and are handed to listeners. XTEST and XKB are asked about when the connection is opened,
  * so that their requests need no reply. Where the libraries could still block (a server that stops in the middle of a reply), an alarm
  * of LIMIT_X_BLOCK_S ends the process. One thread.
  */
@@ -49,8 +49,7 @@ struct xconn {
 	bool lost;                 /* the connection broke; every later call fails with ERR_GONE */
 	void (*on_lost)(void *arg);
 	void *on_lost_arg;
-	void (*on_silent)(void *arg);  /* NULL or set by the owner, with the same arg: called whenever a wait had no answer in its time */
-	bool (*is_starved)(void *arg); /* the same: whether the server waits for the processor, which gives it LIMIT_X_STARVED_MS */
+	void (*on_silent)(void *arg); /* NULL or set by the owner, with the same arg: called whenever a wait had no answer in its time */
 };
 
 /*
@@ -78,7 +77,7 @@ void xconn_select_root(struct xconn *x, uint32_t events);
 /*
  * Waits for the reply to the request with this sequence number (cookie.sequence of any xcb cookie). Events that the server sent before
  * it have been handed to the listeners when this returns. *reply is malloced and the caller's; NULL with 0 cannot happen. Errors:
- * ERR_X_SILENT after LIMIT_X_WAIT_MS (LIMIT_X_STARVED_MS) in which this process ran, ERR_GONE when the connection is lost, ERR_CONFLICT for an X error (its code is in the message),
+ * ERR_X_SILENT after LIMIT_X_WAIT_MS in which this process ran, ERR_GONE when the connection is lost, ERR_CONFLICT for an X error (its code is in the message),
  * ERR_CANCELLED. Must run in a coroutine.
  */
 int xconn_reply(struct xconn *x, unsigned int sequence, void **reply, struct err *e);
