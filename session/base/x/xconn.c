@@ -2,7 +2,7 @@
 /*
  * The X connection of a stage: bounded waits, events to listeners.
  */
-#include "session/base/x/xconn.h"
+#include "session/base/x/xconn_inner.h"
 
 #include <X11/XKBlib.h>
 #include <X11/Xlib-xcb.h>
@@ -36,12 +36,6 @@
 
 /* So often a reply is looked for behind them, which must not take the time of one guard, nor the loop from others. */
 #define LOOKS_AT_ONCE 4
-
-struct xconn_atom_row {
-	struct xconn_atom_row *next;
-	xcb_atom_t atom;
-	char name[];
-};
 
 /* Xlib's own handlers end the process. Errors of requests without reply say that a window went away meanwhile: not worth a line. */
 static int on_error(Display *dpy, XErrorEvent *event)
@@ -324,10 +318,7 @@ void xconn_close(struct xconn *x)
 	guard_begin();
 	XCloseDisplay(x->dpy);
 	guard_end();
-	for (struct xconn_atom_row *row = x->atoms, *next; row; row = next) {
-		next = row->next;
-		free(row);
-	}
+	xconn_forget_atoms(x);
 	*x = (struct xconn){.lost = true};
 }
 
@@ -357,7 +348,7 @@ void xconn_select_root(struct xconn *x, uint32_t events)
 	xconn_flush(x);
 }
 
-static int gone(struct err *e)
+int xconn_gone(struct err *e)
 {
 	return err_set(e, ERR_GONE, NULL, "the display of this session is gone");
 }
@@ -387,9 +378,9 @@ static int wait_readable(struct xconn *x, int64_t *since_ms, struct err *e)
 	struct err wait = {0};
 
 	if (x->lost)
-		return gone(e);
+		return xconn_gone(e);
 	if (wait_input(x, since_ms, &wait) == 0)
-		return x->lost ? gone(e) : 0;
+		return x->lost ? xconn_gone(e) : 0;
 	if (wait.code != ERR_TIMEOUT) {
 		if (e)
 			*e = wait;
@@ -399,7 +390,7 @@ static int wait_readable(struct xconn *x, int64_t *since_ms, struct err *e)
 		x->silent_since_ms = *since_ms;
 	if (util_now_ms() - x->silent_since_ms >= LIMIT_X_DEAD_MS) {
 		lose(x, "it does not answer");
-		return gone(e);
+		return xconn_gone(e);
 	}
 	if (x->on_silent)
 		x->on_silent(x->on_lost_arg);
@@ -429,7 +420,7 @@ static bool poll_reply(struct xconn *x, unsigned int sequence, void **reply, xcb
 static int take(struct xconn *x, unsigned int sequence, void *got, xcb_generic_error_t *error, void **reply, struct err *e)
 {
 	if (!got && !error)
-		return gone(e);
+		return xconn_gone(e);
 	x->silent_since_ms = 0;
 	note_answered(x, sequence);
 	if (error) {
@@ -450,7 +441,7 @@ int xconn_reply(struct xconn *x, unsigned int sequence, void **reply, struct err
 	bool there;
 
 	if (x->lost)
-		return gone(e);
+		return xconn_gone(e);
 	guard_begin();
 	xconn_flush(x);
 	there = poll_reply(x, sequence, &got, &error);
@@ -472,7 +463,7 @@ int xconn_next_reply(struct xconn *x, unsigned int sequence, void **reply, struc
 	void *got = NULL;
 
 	if (x->lost)
-		return gone(e);
+		return xconn_gone(e);
 	if (!xcb_poll_for_reply(x->xcb, sequence, &got, &error))
 		return xconn_reply(x, sequence, reply, e);
 	event = xcb_poll_for_queued_event(x->xcb);
@@ -486,78 +477,6 @@ int xconn_sync(struct xconn *x, struct err *e)
 	auto_free void *reply = NULL;
 
 	if (x->lost)
-		return gone(e);
+		return xconn_gone(e);
 	return xconn_reply(x, xcb_get_input_focus(x->xcb).sequence, &reply, e);
-}
-
-int xconn_hidden_window(struct xconn *x, xcb_window_t *window, struct err *e)
-{
-	const uint32_t events = XCB_EVENT_MASK_PROPERTY_CHANGE;
-	xcb_window_t made;
-
-	if (x->lost)
-		return gone(e);
-	made = xcb_generate_id(x->xcb);
-	xcb_create_window(x->xcb, 0, made, x->root, -1, -1, 1, 1, 0, XCB_WINDOW_CLASS_INPUT_ONLY, XCB_COPY_FROM_PARENT, XCB_CW_EVENT_MASK,
-	                  &events);
-	if (xconn_sync(x, e) < 0)
-		return -1;
-	*window = made;
-	return 0;
-}
-
-/* A round trip: the server has read everything, so the socket is empty, and Xlib knows that its requests were answered. */
-int xconn_room(struct xconn *x, struct err *e)
-{
-	return xconn_sync(x, e);
-}
-
-int xconn_atom(struct xconn *x, const char *name, xcb_atom_t *atom, struct err *e)
-{
-	auto_free xcb_intern_atom_reply_t *reply = NULL;
-	size_t len = strlen(name);
-
-	for (struct xconn_atom_row *row = x->atoms; row; row = row->next)
-		if (strcmp(row->name, name) == 0) {
-			*atom = row->atom;
-			return 0;
-		}
-	if (x->lost)
-		return gone(e);
-	if (xconn_reply(x, xcb_intern_atom(x->xcb, 0, (uint16_t)len, name).sequence, (void **)&reply, e) < 0)
-		return -1;
-	struct xconn_atom_row *row = util_alloc(sizeof(*row) + len + 1);
-
-	row->atom = reply->atom;
-	memcpy(row->name, name, len + 1);
-	row->next = x->atoms;
-	x->atoms = row;
-	*atom = row->atom;
-	return 0;
-}
-
-int xconn_property(struct xconn *x, xcb_window_t window, xcb_atom_t property, size_t max, char **data, size_t *len, xcb_atom_t *type,
-                   int *format, struct err *e)
-{
-	auto_free xcb_get_property_reply_t *reply = NULL;
-
-	if (x->lost)
-		return gone(e);
-	unsigned int sequence =
-		xcb_get_property(x->xcb, 0, window, property, XCB_GET_PROPERTY_TYPE_ANY, 0, (uint32_t)((max + 3) / 4)).sequence;
-	if (xconn_reply(x, sequence, (void **)&reply, e) < 0)
-		return -1;
-	/* The length is what the server says, of a reply that xcb has read: not beyond it. */
-	size_t there = (size_t)reply->length * 4;
-	size_t n = (size_t)xcb_get_property_value_length(reply);
-
-	n = MIN(n, MIN(there, max));
-	*data = util_alloc(n + 1);
-	memcpy(*data, xcb_get_property_value(reply), n);
-	explicit_bzero(xcb_get_property_value(reply), n); /* clipboards come so: one copy is enough to look after */
-	(*data)[n] = '\0';
-	*len = n;
-	*type = reply->type;
-	*format = reply->format;
-	return 0;
 }
