@@ -4,47 +4,16 @@
  * the client gets to see it and the connection stays in step), or at once with Connection: close when the framing is in doubt or the
  * body is not worth reading.
  */
-#include "session/front/request.h"
+#include "session/front/request_inner.h"
 
 #include <string.h>
 
-#include "session/base/json.h"
 #include "session/base/limits.h"
-#include "session/base/locked.h"
 #include "session/base/log.h"
 #include "session/base/util.h"
 #include "session/front/access.h"
 #include "session/front/check.h"
 #include "session/front/viewers.h"
-
-int request_json(const struct request *request, json_t **object, struct err *e)
-{
-	if (request->body_len == 0)
-		return err_set(e, ERR_BAD_JSON, NULL, "the body is empty; it must be a JSON object, {} at least");
-	return json_parse(request->body, request->body_len, object, e);
-}
-
-struct faults *request_faults(struct request *request)
-{
-	if (!request->faults.list)
-		request->faults = (struct faults){.list = util_alloc(LIMIT_FAULTS * sizeof(struct err)), .max = LIMIT_FAULTS};
-	return &request->faults;
-}
-
-int request_form(struct request *request, const struct form *form, json_t **object, struct err *e)
-{
-	json_auto_t *value = NULL;
-	struct faults *faults = request_faults(request);
-
-	if (request_json(request, &value, e) < 0)
-		return -1;
-	if (form_check_all(form, value, "", NULL, faults) < 0) {
-		*e = faults->list[0];
-		return -1;
-	}
-	*object = json_incref(value);
-	return 0;
-}
 
 /* --- those whose tokens may be revoked --- */
 
@@ -64,100 +33,6 @@ static void leave_known(struct request *request)
 	*request->place = request->next;
 	if (request->next)
 		request->next->place = request->place;
-}
-
-/* --- the body --- */
-
-/* Is the refusal to go out now, with the body unread? */
-static bool is_hopeless(const struct request *request)
-{
-	const struct head *head = &request->head;
-
-	return request->reply.must_close || (head->has_body && (head->expect || head->length > LIMIT_DRAIN_BYTES));
-}
-
-static void free_body(struct request *request)
-{
-	if (request->route && request->route->flags & ROUTE_BYTES)
-		locked_free(request->body, LIMIT_SECRET_BYTES);
-	else
-		free(request->body);
-	request->body = NULL;
-}
-
-/* There is no memory for it, and nobody takes longer: the calls at work have all. */
-static bool refuse_body(struct request *request)
-{
-	(void)conn_hold(request->conn, 0);
-	free_body(request);
-	(void)err_set(&request->refusal, ERR_BUSY, NULL, "the calls that run take too much memory");
-	request->refused = true;
-	return true;
-}
-
-/* A secret stays in no memory but ours, and there until it was handed on: where libmicrohttpd has read it to, it is wiped. */
-static void take_secret(struct request *request, const char *data, size_t len)
-{
-	if (!request->body)
-		request->body = locked_alloc(LIMIT_SECRET_BYTES);
-	memcpy(request->body + request->body_len, data, len);
-	request->body_len += len;
-}
-
-/* A body that is taken as it comes: as much of it as there is room for; *len is what is left. */
-static void take_coming(struct request *request, const char *data, size_t *len)
-{
-	size_t room = LIMIT_COMING_BYTES - request->n_coming, n = *len < room ? *len : room;
-
-	if (n > 0)
-		memcpy(request->coming + request->n_coming, data, n);
-	request->n_coming += n;
-	request->body_len += n;
-	conn_received(request->conn, n);
-	*len -= n;
-	co_signal(&request->body_changed);
-}
-
-int request_body_read(struct request *request, const bool *over, char *out, size_t max, size_t *n, struct err *e)
-{
-	while (request->n_coming == 0 && !request->came && !*over)
-		if (co_wait_event(&request->body_changed, CO_FOREVER, e) < 0)
-			return -1;
-	*n = request->n_coming < max ? request->n_coming : max;
-	memcpy(out, request->coming, *n);
-	request->n_coming -= *n;
-	memmove(request->coming, request->coming + *n, request->n_coming);
-	if (*n > 0 && !request->closed && !request->came && conn_suspended(request->conn))
-		conn_resume(request->conn);
-	return 0;
-}
-
-static bool take_body(struct request *request, const char *data, size_t len)
-{
-	if (!request->refused && request->body_len + len > check_body_limit(request)) {
-		(void)err_set(&request->refusal, ERR_TOO_LARGE, NULL, "the body has more than the %zu bytes that are allowed",
-		              check_body_limit(request));
-		request->refused = true;
-	}
-	if (request->refused) {
-		request->drained += len;
-		return request->drained <= LIMIT_DRAIN_BYTES;
-	}
-	if (request->route->flags & ROUTE_BYTES) {
-		take_secret(request, data, len);
-		return true;
-	}
-	if (request->body_len + len > request->body_size) {
-		size_t twice = (request->body_len + len) * 2;
-
-		request->body_size = twice < check_body_limit(request) ? twice : check_body_limit(request);
-		if (!conn_hold(request->conn, request->body_size))
-			return refuse_body(request);
-		request->body = util_realloc(request->body, request->body_size);
-	}
-	memcpy(request->body + request->body_len, data, len);
-	request->body_len += len;
-	return true;
 }
 
 /* --- the reply --- */
@@ -269,7 +144,7 @@ static enum MHD_Result answer(struct request *request, struct MHD_Connection *mh
 		refuse(request);
 	request->phase = REQUEST_ANSWERED;
 	access_answered(request);
-	free_body(request);
+	request_free_body(request);
 	response = reply_build(&request->reply, request->id, read_stream, request);
 	if (request->reply.is_endless) {
 		conn_streaming(request->conn);
@@ -380,7 +255,7 @@ static void run_upload(void *arg)
 static void begin_upload(struct request *request)
 {
 	if (!conn_hold(request->conn, LIMIT_COMING_BYTES)) {
-		(void)refuse_body(request);
+		request_refuse_body(request);
 		return;
 	}
 	request->coming = util_alloc(LIMIT_COMING_BYTES);
@@ -410,7 +285,7 @@ static enum MHD_Result step_upload(struct request *request, struct MHD_Connectio
 	if (*len == 0)
 		return end_upload(request, mhd);
 	if (request->co) {
-		take_coming(request, data, len);
+		request_take_coming(request, data, len);
 		if (*len > 0)
 			conn_suspend(request->conn, on_gone, request);
 		return *len == 0 && conn_at_end(request->conn) ? MHD_NO : MHD_YES;
@@ -446,6 +321,14 @@ static void *on_open(void *arg, const char *raw_target, struct MHD_Connection *m
 	return request;
 }
 
+/* Is the refusal to go out now, with the body unread? */
+static bool is_hopeless(const struct request *request)
+{
+	const struct head *head = &request->head;
+
+	return request->reply.must_close || (head->has_body && (head->expect || head->length > LIMIT_DRAIN_BYTES));
+}
+
 static enum MHD_Result on_step(void *arg, struct MHD_Connection *mhd, const char *url, const char *method, const char *version,
                                const char *data, size_t *len, void **context)
 {
@@ -473,7 +356,7 @@ static enum MHD_Result on_step(void *arg, struct MHD_Connection *mhd, const char
 			return step_upload(request, mhd, data, len);
 		if (*len == 0)
 			return work(request, mhd);
-		taken = take_body(request, data, *len);
+		taken = request_take_body(request, data, *len);
 		/* Also what came to a wrong place. */
 		if (request->refused || request->route->flags & ROUTE_BYTES)
 			explicit_bzero((void *)(uintptr_t)data, *len);
@@ -495,7 +378,7 @@ static void request_free(struct request *request)
 	free(request->born);
 	target_finish(&request->target);
 	free(request->raw_target);
-	free_body(request);
+	request_free_body(request);
 	free(request->coming);
 	free(request->faults.list);
 	free(request);

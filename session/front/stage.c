@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Calls to a stage. A link is one connection; while a call runs on it, it is that call's stage_reply as well. A link lives until its
- * stream is closed and no call holds it.
- */
-#include "session/front/stage.h"
+/* Calls to a stage: its links, what comes on them, and what is sent. */
+#include "session/front/stage_inner.h"
 
 #include <errno.h>
 #include <string.h>
 #include <stdio.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 
-#include "session/base/co.h"
-#include "session/base/ipc.h"
 #include "session/base/json.h"
 #include "session/base/json_text.h"
 #include "session/base/limits.h"
@@ -22,46 +16,6 @@
 #include "session/stage/link.h"
 
 #define BODY_PIECE_BYTES (64 * 1024)
-
-enum link_state { LINK_NEW, LINK_FREE, LINK_CALLED, LINK_BODY, LINK_COMPLETE };
-
-struct stage_reply {
-	struct stage *stage; /* NULL once that is destroyed */
-	struct stage_reply *next;
-	struct ipc_stream *stream; /* NULL when closed */
-	enum link_state state;
-	bool is_stream;            /* of a call whose reply has no end */
-	bool is_whole;             /* of a call whose reply is wanted in one piece */
-	bool is_long;              /* of one whose reply has any length */
-	struct co_event *wake;     /* of who waits for more of the body, while it is sent; or NULL */
-	bool over;                 /* no more of it is wanted */
-	bool unsent;               /* its body has not gone as a whole: the connection is of no more use */
-	int64_t length;            /* that the reply says; -1: it does not */
-	void (*progress)(void *arg, long done, long total); /* while it is called */
-	void *progress_arg;
-	bool held;                 /* by a call or by the reader of its reply */
-	bool idle;                 /* neither, and kept for the next call */
-	struct co_event changed;
-	/* The reply: */
-	int status;
-	const char *type; /* a constant */
-	json_t *headers;
-	json_t *counts;
-	char *data;                /* body bytes that nobody has read yet: data[start..start + len) */
-	size_t start, len, size;
-	uint64_t total;            /* of the body so far */
-	loop_timer_fn *more;
-	void *more_arg;
-};
-
-struct stage {
-	struct loop *loop;
-	char path[sizeof(((struct sockaddr_un *)NULL)->sun_path)];
-	struct stage_reply *links;
-	size_t n_links, n_streams, n_idle;
-	struct stage_links *all;
-	struct stage_hello hello;
-};
 
 struct stage *stage_create(struct loop *loop, const char *path, struct stage_links *all)
 {
@@ -209,8 +163,8 @@ static int take_envelope(struct stage_reply *link, uint16_t kind, bool more, con
 	return rc;
 }
 
-/* How much of a reply may wait for its reader. A stream is read as it comes, by many at a time, and what waits of it gets old. */
-static size_t most_waiting(const struct stage_reply *link)
+/* A stream is read as it comes, by many at a time, and what waits of it gets old. */
+size_t stage_most_waiting(const struct stage_reply *link)
 {
 	if (link->is_whole)
 		return LIMIT_MCP_REPLY_BYTES;
@@ -237,7 +191,7 @@ static int take_data(struct stage_reply *link, bool more, const char *data, size
 	link->len += len;
 	if (!more)
 		link->state = LINK_COMPLETE;
-	else if (link->len >= most_waiting(link))
+	else if (link->len >= stage_most_waiting(link))
 		ipc_stream_pause(link->stream, true);
 	return 0;
 }
@@ -335,8 +289,7 @@ static int link_wait(struct stage_reply *link, int64_t deadline_ms, struct err *
 	return link->stream ? 0 : gone(e);
 }
 
-/* A call that fails takes its connection along: that is what stops it in the stage. */
-static int link_fail(struct stage_reply *link)
+int stage_fail(struct stage_reply *link)
 {
 	link->held = false;
 	link->progress = NULL;
@@ -359,7 +312,7 @@ static int link_take(struct stage *stage, bool is_stream, int64_t deadline_ms, s
 		return -1;
 	while ((*out)->state == LINK_NEW)
 		if (link_wait(*out, deadline_ms, e) < 0)
-			return link_fail(*out);
+			return stage_fail(*out);
 	return 0;
 }
 
@@ -370,8 +323,9 @@ static bool has_room(const struct stage *stage)
 	       (stage->n_idle < LIMIT_STAGE_IDLE_MAX && stage->all->n_idle < LIMIT_IDLE_IN_ALL);
 }
 
-static void link_give_back(struct stage_reply *link)
+void stage_give_back(struct stage_reply *link)
 {
+	forget_reply(link);
 	link->held = false;
 	if (!link->stream || link->is_stream || !has_room(link->stage)) {
 		link_close(link);
@@ -389,7 +343,7 @@ int stage_greet(struct stage *stage, int64_t deadline_ms, struct stage_hello *he
 	if (link_take(stage, false, deadline_ms, &link, e) < 0)
 		return -1;
 	*hello = stage->hello;
-	link_give_back(link);
+	stage_give_back(link);
 	return 0;
 }
 
@@ -450,13 +404,13 @@ int stage_call(struct stage *stage, const struct stage_call *call, int64_t deadl
 		return -1;
 	send_call(link, call);
 	if (call->read && send_body(link, call, e) < 0)
-		return link_fail(link);
+		return stage_fail(link);
 	if (call->read)
 		deadline_ms = util_now_ms() + call->last_ms;
-	while (link->state == LINK_CALLED || (link->state == LINK_BODY && link->len < (link->is_stream ? 1 : most_waiting(link))))
+	while (link->state == LINK_CALLED || (link->state == LINK_BODY && link->len < (link->is_stream ? 1 : stage_most_waiting(link))))
 		if (link_wait(link, deadline_ms, e) < 0) {
 			e->begun = call->body || call->read;
-			return link_fail(link);
+			return stage_fail(link);
 		}
 	link->progress = NULL;
 	*reply = link;
@@ -466,85 +420,4 @@ int stage_call(struct stage *stage, const struct stage_call *call, int64_t deadl
 size_t stage_count_streams(const struct stage *stage)
 {
 	return stage->n_streams;
-}
-
-int stage_reply_status(const struct stage_reply *reply)
-{
-	return reply->status;
-}
-
-const char *stage_reply_type(const struct stage_reply *reply)
-{
-	return reply->type;
-}
-
-const json_t *stage_reply_headers(const struct stage_reply *reply)
-{
-	return reply->headers;
-}
-
-int64_t stage_reply_length(const struct stage_reply *reply)
-{
-	return reply->length;
-}
-
-const json_t *stage_reply_counts(const struct stage_reply *reply)
-{
-	return reply->counts;
-}
-
-/* A stage that sends the newest only has to know when the last one has gone. */
-static void tell_taken(struct stage_reply *reply)
-{
-	uint64_t taken = reply->total - reply->len;
-
-	ipc_stream_send(reply->stream, LINK_TAKEN, 0, &taken, sizeof(taken));
-}
-
-enum stage_read stage_reply_read(struct stage_reply *reply, char *out, size_t max, size_t *n)
-{
-	if (reply->len == 0 && reply->state == LINK_COMPLETE)
-		return STAGE_READ_END;
-	if (reply->len == 0)
-		return reply->stream ? STAGE_READ_WAIT : STAGE_READ_BROKEN;
-	*n = reply->len < max ? reply->len : max;
-	memcpy(out, reply->data + reply->start, *n);
-	reply->start += *n;
-	reply->len -= *n;
-	if (reply->stream && reply->len < most_waiting(reply) / 2)
-		ipc_stream_pause(reply->stream, false);
-	if (reply->stream && reply->is_stream)
-		tell_taken(reply);
-	return STAGE_READ_SOME;
-}
-
-char *stage_reply_take(struct stage_reply *reply)
-{
-	if (reply->start > 0)
-		memmove(reply->data, reply->data + reply->start, reply->len);
-	reply->start = reply->len = reply->size = 0;
-	return steal_ptr(&reply->data);
-}
-
-void stage_reply_watch(struct stage_reply *reply, loop_timer_fn *fn, void *arg)
-{
-	reply->more = fn;
-	reply->more_arg = arg;
-}
-
-int64_t stage_reply_left(const struct stage_reply *reply)
-{
-	return reply->state == LINK_COMPLETE ? (int64_t)reply->len : -1;
-}
-
-void stage_reply_finish(struct stage_reply *reply)
-{
-	if (!reply)
-		return;
-	if (reply->state == LINK_COMPLETE && reply->len == 0 && reply->stream && !reply->unsent) {
-		forget_reply(reply);
-		link_give_back(reply);
-	} else {
-		(void)link_fail(reply);
-	}
 }
