@@ -77,7 +77,7 @@ $(B)/libbase.a: $(call objs,session/base session/base/x session/base/egress)
 	@rm -f $@; ar rcs $@ $^
 
 # Loops over the bytes of a picture, which -O2 of gcc does not vectorise.
-$(B)/display/image.o: CFLAGS += $(if $(filter release,$(MODE)),-O3)
+$(B)/display/image.o: private CFLAGS += $(if $(filter release,$(MODE)),-O3)
 
 $(B)/%.o: %.c Makefile
 	@mkdir -p $(@D)
@@ -99,7 +99,7 @@ $(B)/filters: $(FILTERS)
 	@$(CC) $(LDFLAGS) -o $@ $(FILTERS) $(shell pkg-config --libs libseccomp)
 $(B)/filters.rows: $(B)/filters
 	@$< >$@
-$(B)/sandbox/confine/filters.o: CFLAGS += -DFILTER_ROWS='"$(B)/filters.rows"'
+$(B)/sandbox/confine/filters.o: private CFLAGS += -DFILTER_ROWS='"$(B)/filters.rows"'
 $(B)/sandbox/confine/filters.o: $(B)/filters.rows
 
 CONSOLE := $(shell find display/console -type f)
@@ -107,7 +107,7 @@ $(B)/console.rows: session/front/list_assets display/console $(CONSOLE)
 	@mkdir -p $(@D)
 	@$< >$@
 
-$(B)/session/front/assets.o: CFLAGS += -DACTIONS_JSON='"$(B)/actions.json"' -DSCHEMAS_JSON='"$(B)/schemas.json"' -DCONSOLE_ROWS='"$(B)/console.rows"'
+$(B)/session/front/assets.o: private CFLAGS += -DACTIONS_JSON='"$(B)/actions.json"' -DSCHEMAS_JSON='"$(B)/schemas.json"' -DCONSOLE_ROWS='"$(B)/console.rows"'
 $(B)/session/front/assets.o: $(B)/console.rows $(B)/actions.json $(B)/schemas.json
 
 $(B)/session/replay/html.o: $(wildcard session/replay/page.* session/replay/report.*)
