@@ -110,12 +110,14 @@ static int check_way(const json_t *rules, size_t at, const json_t *spec, struct 
 {
 	const json_t *rule = json_array_get(rules, at);
 	const char *origin = form_string(rule, "inject", ""), *name = form_string(rule, "name", "");
+	const char *fault;
 	struct injection injection;
 	char path[40];
 
 	(void)snprintf(path, sizeof(path), "/secrets/%zu", at);
-	if (injection_read_origin(origin, &injection))
-		return err_set(e, ERR_INTERNAL, NULL, "the rule of the secret %s is not understood", name);
+	/* One that was stored when another rule held. */
+	if ((fault = injection_read_origin(origin, &injection)))
+		return err_set(e, ERR_BAD_FIELD, path, "%s is put into requests to %s, which is refused: %s", name, origin, fault);
 	/* Also what is for the setup phase alone may need it. */
 	if (!lets_through(json_object_get(spec, "egress"), &injection) &&
 	    !lets_through(json_object_get(json_object_get(spec, "setup"), "egress"), &injection))

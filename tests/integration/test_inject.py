@@ -103,6 +103,8 @@ def decisions(world, session):
     ({"inject": "api.test", "header": "Authorization"}, "/inject"),
     ({"inject": "https://10.0.0.1", "header": "Authorization"}, "/inject"),
     ({"inject": "https://*.test", "header": "Authorization"}, "/inject"),
+    ({"inject": "http://localhost", "header": "Authorization"}, "/inject"),
+    ({"inject": "https://app.localhost:8443", "header": "Authorization"}, "/inject"),
     ({"inject": "https://api.test", "header": "Host"}, "/header"),
     ({"inject": "https://api.test", "header": "A\r\nB"}, "/header"),
     ({"inject": "https://api.test", "header": "Authorization", "prefix": "a\nb"}, "/prefix"),

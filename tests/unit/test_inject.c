@@ -39,11 +39,14 @@ static void test_origins(void **state)
 		{"https://api.test:8443", "api.test", 8443, false},
 		{"http://api.test", "api.test", 80, true},
 		{"http://a_b-c.d1.x2:443", "a_b-c.d1.x2", 443, true},
+		{"https://localhost.test", "localhost.test", 443, false},
 	};
 	static const char *const bad[] = {
 		"", "api.test", "https://", "https://api.test/", "https://API.test", "https://api.test:443", "https://user@api.test", "https://*.test", "ftp://api.test",
 		"https://127.0.0.1", "https://[::1]", "https://0x7f.1", "https://api.test.", "https://.test", "https://a..test", "https://api.test:0", "https://1",
+		"https://-a.test", "https://a.0x7f",
 	};
+	static const char *const local[] = {"http://localhost", "https://localhost:8443", "http://app.localhost"};
 	struct injection injection;
 
 	(void)state;
@@ -56,6 +59,12 @@ static void test_origins(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++)
 		if (!injection_read_origin(bad[i], &injection))
 			fail_msg("%s is taken", bad[i]);
+	for (size_t i = 0; i < ARRAY_LEN(local); i++) {
+		const char *fault = injection_read_origin(local[i], &injection);
+
+		if (!fault || !strstr(fault, "is the session itself"))
+			fail_msg("%s: %s", local[i], fault ? fault : "taken");
+	}
 }
 
 static void test_headers_and_values(void **state)

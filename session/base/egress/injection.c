@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "session/base/egress/egress_host.h"
 #include "session/base/json.h"
 #include "session/base/origin.h"
 #include "session/base/util.h"
@@ -15,6 +16,7 @@
 #define DIGITS "0123456789"
 #define TOKEN_CHARS LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZ" DIGITS "!#$%&'*+-.^_`|~" /* RFC 9110 part 5.6.2 */
 #define ORIGIN_RULE "it is https://host or https://host:port of a name, in lower case and with nothing behind it (or http://, where the value goes out unencrypted)"
+#define LOCAL_RULE "localhost, and any name below it, is the session itself: its requests to that never go out, where a secret could be put into them"
 
 /* What says where a request goes, how long it is, and what may be done to it on the way. */
 static const char *const NOT_SET[] = {
@@ -22,19 +24,10 @@ static const char *const NOT_SET[] = {
 	"max-forwards",    "range",      "te",               "trailer",        "transfer-encoding", "upgrade", "via",
 };
 
-static bool is_name(const char *host)
-{
-	const char *last = strrchr(host, '.');
-
-	last = last ? last + 1 : host;
-	/* The last label of a name is never a number; of an address it is. */
-	return strspn(host, LETTERS DIGITS ".-_") == strlen(host) && last[strspn(last, DIGITS)] && host[0] != '.' && !strstr(host, "..");
-}
-
 const char *injection_read_origin(const char *origin, struct injection *out)
 {
 	bool is_plain = strncmp(origin, "http://", 7) == 0;
-	char name[INJECTION_HOST_SIZE];
+	struct egress_host read;
 	const char *host;
 	size_t len;
 
@@ -42,10 +35,13 @@ const char *injection_read_origin(const char *origin, struct injection *out)
 		return ORIGIN_RULE;
 	host = origin + (is_plain ? strlen("http://") : strlen("https://"));
 	len = strcspn(host, ":");
-	(void)snprintf(name, sizeof(name), "%.*s", (int)len, host);
-	if (len >= sizeof(name) || !is_name(name))
+	egress_host_read(host, len, &read);
+	if (read.kind == EGRESS_HOST_LOCAL)
+		return LOCAL_RULE;
+	/* As it is written: no dot at its end. */
+	if (read.kind != EGRESS_HOST_NAME || strlen(read.text) != len)
 		return ORIGIN_RULE;
-	memcpy(out->host, name, sizeof(name));
+	memcpy(out->host, read.text, len + 1);
 	out->is_plain = is_plain;
 	out->port = host[len] == ':' ? (uint16_t)strtoul(host + len + 1, NULL, 10) : is_plain ? 80 : 443;
 	return NULL;
