@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Records to and from init. */
-#include "apps/spawner.h"
+#include "apps/spawner_inner.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -293,55 +293,6 @@ int spawner_authority(struct spawner *spawner, const uint8_t *content, size_t le
 	return send_record(spawner, &record, sizeof(record), NULL, 0, deadline_ms, e);
 }
 
-static size_t strings_len(char *const *list, size_t *n)
-{
-	size_t len = 0;
-
-	for (; list && *list; list++, (*n)++)
-		len += strlen(*list) + 1;
-	return len;
-}
-
-int spawner_check(const struct spawn *spawn, struct err *e)
-{
-	size_t n = 0;
-	size_t len = strlen(spawn->folder) + 1 + strings_len(spawn->argv, &n) + strings_len(spawn->env, &n) + strings_len(spawn->runs, &n);
-
-	if (len > LIMIT_SPAWN_BYTES)
-		return err_set(e, ERR_BAD_FIELD, "/argv", "arguments, environment and folder have %zu bytes; at most %d (stdin takes more)", len,
-		               LIMIT_SPAWN_BYTES);
-	if (n > LIMIT_SPAWN_STRINGS)
-		return err_set(e, ERR_BAD_FIELD, "/argv", "%zu arguments and variables; at most %d", n, LIMIT_SPAWN_STRINGS);
-	return 0;
-}
-
-static char *put_strings(char *at, char *const *list)
-{
-	for (; list && *list; list++)
-		at = stpcpy(at, *list) + 1;
-	return at;
-}
-
-/* The record of a spawn whose size was checked. */
-static char *make_record(const struct process *process, const struct spawn *spawn, size_t *len)
-{
-	struct init_spawn head = {.op = INIT_SPAWN, .tag = process->tag, .group = (uint8_t)spawn->group, .flags = (uint8_t)(spawn->pipes | (spawn->trusted ? INIT_TRUSTED : 0) | (spawn->listens ? INIT_LISTENER : 0))};
-	char *record = util_alloc(sizeof(head) + LIMIT_SPAWN_BYTES);
-	size_t n_argv = 0, n_env = 0, n_runs = 0;
-	char *at = stpcpy(record + sizeof(head), spawn->folder) + 1;
-
-	(void)strings_len(spawn->argv, &n_argv);
-	(void)strings_len(spawn->env, &n_env);
-	(void)strings_len(spawn->runs, &n_runs);
-	head.n_argv = (uint16_t)n_argv;
-	head.n_env = (uint16_t)n_env;
-	head.n_runs = (uint16_t)n_runs;
-	memcpy(record, &head, sizeof(head));
-	at = put_strings(put_strings(put_strings(at, spawn->argv), spawn->env), spawn->runs);
-	*len = (size_t)(at - record);
-	return record;
-}
-
 /* Makes the pipes that were asked for: our ends into the process, the child's into fds. Also on failure all are the caller's. */
 static int make_pipes(struct process *process, unsigned int pipes, int fds[3], struct err *e)
 {
@@ -369,7 +320,7 @@ static int send_spawn(struct process *process, const struct spawn *spawn, int64_
 	int sent[3];
 	size_t n_fds = 0;
 	size_t len;
-	auto_free char *record = make_record(process, spawn, &len);
+	auto_free char *record = spawner_record(process, spawn, &len);
 	int rc = make_pipes(process, spawn->pipes, fds, e);
 
 	for (int i = 0; i < 3; i++)
@@ -380,47 +331,6 @@ static int send_spawn(struct process *process, const struct spawn *spawn, int64_
 	for (int i = 0; i < 3; i++)
 		util_close_fd(&fds[i]);
 	return rc;
-}
-
-static int bad_folder(const char *folder, int error, struct err *e)
-{
-	char quoted[100];
-
-	(void)err_quote(quoted, sizeof(quoted), folder, strlen(folder));
-	if (error == ENOENT)
-		return err_set(e, ERR_NOT_FOUND, "/cwd", "%s is not there", quoted);
-	return err_set(e, ERR_BAD_FIELD, "/cwd", "%s is not a folder that the session's user may enter", quoted);
-}
-
-static int bad_program(const char *program, int error, struct err *e)
-{
-	char quoted[100];
-
-	(void)err_quote(quoted, sizeof(quoted), program, strlen(program));
-	if (error == E2BIG)
-		return err_set(e, ERR_BAD_FIELD, "/argv", "an argument is too long for the system; stdin takes more");
-	if (error == EACCES || error == ENOEXEC || error == EPERM)
-		return err_set(e, ERR_BAD_FIELD, "/argv/0", "%s is not a program that the session's user may run", quoted);
-	if (strchr(program, '/'))
-		return err_set(e, ERR_NOT_FOUND, "/argv/0", "%s is not there, or the interpreter that it names is not", quoted);
-	return err_set(e, ERR_NOT_FOUND, "/argv/0", "no program %s is in PATH; argv is [\"program\",\"argument\",…]", quoted);
-}
-
-/* Why the program does not run, in the caller's words. */
-static int explain(const struct process *process, const struct spawn *spawn, struct err *e)
-{
-	const struct init_report *start = &process->start;
-
-	if (start->error == 0)
-		return gone(e);
-	if (start->status == INIT_STEP_FOLDER)
-		return bad_folder(spawn->folder, start->error, e);
-	if (start->status == INIT_STEP_EXEC && start->error != ENOMEM && start->error != EAGAIN)
-		return bad_program(spawn->argv[0], start->error, e);
-	if (start->error == EAGAIN || start->error == ENOMEM)
-		return err_set(e, ERR_LIMIT, NULL, "the session can have no more processes now");
-	errno = start->error;
-	return err_sys(e, "the program could not be started (step %d)", start->status);
 }
 
 /* One that nobody will have: also for a call that was cancelled, whoever stopped it finds it ended. */
@@ -455,7 +365,7 @@ int spawner_start(struct spawner *spawner, const struct spawn *spawn, int64_t de
 	while (rc == 0 && !process->reported && !process->ended)
 		rc = co_wait_event(&process->started, deadline_ms, e);
 	if (rc == 0 && process->pid == 0)
-		rc = explain(process, spawn, e);
+		rc = spawner_explain(process, spawn, e);
 	if (rc < 0) {
 		end_early(process);
 		return -1;
