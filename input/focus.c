@@ -16,7 +16,7 @@
 #define NEW_QUIET_MS 700
 #define ASK_EVERY_MS 100
 #define PROMPT_MS 30 /* an answer that takes longer comes from a program that is at work */
-#define EVER_MS 1    /* quiet counts from the last change, however long ago */
+#define EVER_MS 1    /* quiet counts from the last change, however long ago, or since a window came, which may have drawn nothing yet */
 
 /*
  * How long the next key waits: since the cause, when something was drawn or nothing was, and how long the screen must be quiet. A shortcut
@@ -174,7 +174,7 @@ static int settle_cause(struct focus *focus, struct err *e)
 static int wait_usable(struct focus *focus, struct ping_target *target, struct err *e)
 {
 	const struct input_ops *ops = focus->ops;
-	int64_t since_ms = EVER_MS, now_ms = util_now_ms(), deadline_ms = now_ms + NEW_LIMIT_MS;
+	int64_t since_ms = MAX(fresh_last_ms(focus->fresh), EVER_MS), now_ms = util_now_ms(), deadline_ms = now_ms + NEW_LIMIT_MS;
 	bool is_quiet = false;
 
 	while (!is_quiet && target->answers && now_ms < deadline_ms) {
@@ -208,6 +208,51 @@ static int greet(struct focus *focus, struct err *e)
 	if (ping_aim(focus->ping, &target, e) < 0 || (target.answers && wait_usable(focus, &target, e) < 0))
 		return -1;
 	ping_meet(focus->ping, window);
+	if (target.window && target.window != window) /* some toolkits give the focus to a window inside */
+		ping_meet(focus->ping, target.window);
+	return 0;
+}
+
+/* The window that is about to be clicked. Keys that go there find that done. */
+static int greet_at(struct focus *focus, struct pointer_point at, struct err *e)
+{
+	struct ping_target target, active;
+	bool is_met, app_is_met;
+	xcb_window_t window;
+
+	if (ping_aim_at(focus->ping, at.x_px, at.y_px, &target, e) < 0)
+		return -1;
+	if (!target.answers)
+		return 0;
+	if (ping_knows(focus->ping, target.window, &is_met, &app_is_met, e) < 0)
+		return -1;
+	if (is_met)
+		return 0;
+	if (app_is_met)
+		return ping_wait(focus->ping, &target, e);
+	if (wait_usable(focus, &target, e) < 0)
+		return -1;
+	ping_meet(focus->ping, target.window);
+	if (ping_is_met(focus->ping, &window, &is_met, e) < 0 || ping_aim(focus->ping, &active, e) < 0)
+		return -1;
+	if (!is_met && active.window == target.window)
+		ping_meet(focus->ping, window);
+	return 0;
+}
+
+int focus_settle_at(struct focus *focus, struct pointer_point at, struct err *e)
+{
+	xcb_window_t top;
+
+	if (!focus->ops->look || !fresh_is_any(focus->fresh))
+		return 0;
+	if (ping_top_at(focus->ping, at.x_px, at.y_px, &top, e) < 0)
+		return -1;
+	if (!fresh_has(focus->fresh, top))
+		return 0;
+	if (greet_at(focus, at, e) < 0)
+		return -1;
+	fresh_drop(focus->fresh, top);
 	return 0;
 }
 

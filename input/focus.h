@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Where the next key goes: after a click or a shortcut, which may move the focus, keys wait until the window has read that and the screen
- * shows it; the first keys to a window wait until it has come to rest. Owner: struct input. One thread; in coroutines.
+ * shows it; the first keys to a window, and the first click into it, wait until it has come to rest. Owner: struct input. One thread; in coroutines.
  */
 #ifndef INPUT_FOCUS_H
 #define INPUT_FOCUS_H
 
+#include "input/fresh.h"
 #include "input/input.h"
 #include "input/keynames.h"
 #include "input/ping.h"
@@ -16,6 +17,7 @@ struct focus_cause; /* what may have moved it */
 struct focus {
 	struct pointer *pointer;
 	struct ping *ping;
+	struct fresh *fresh;
 	const struct input_ops *ops;
 	const struct focus_cause *cause; /* what the next key has to wait for, or NULL */
 	int64_t caused_ms;
@@ -46,5 +48,12 @@ bool focus_may_move(const struct chord *chord);
  * most some 3 s (a hung window: 2 s more): programs show a window before it takes keys. Errors of ping_wait and of ops.
  */
 int focus_settle(struct focus *focus, struct err *e);
+
+/*
+ * Called before a button goes down, or the wheel turns, at a place. A window there that has come lately, and that speaks the protocol, is waited for as before
+ * its first keys, once; where its program has other windows that were waited for, its answer is enough, for it takes its events in order. Where no
+ * window has come lately nothing is asked. Errors of ping_wait and of ops.
+ */
+int focus_settle_at(struct focus *focus, struct pointer_point at, struct err *e);
 
 #endif

@@ -7,6 +7,7 @@
 #include "input/copied.h"
 #include "input/drag.h"
 #include "input/focus.h"
+#include "input/fresh.h"
 #include "input/input.h"
 #include "input/keyboard.h"
 #include "input/pointer.h"
@@ -20,6 +21,7 @@ struct input {
 	struct pointer pointer;
 	struct drags drags;
 	struct focus focus;
+	struct fresh fresh;
 	struct carry carry;
 	struct remote remote;
 	struct copied copied;

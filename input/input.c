@@ -12,10 +12,11 @@ int input_create(struct input **input, struct xconn *x, const struct input_ops *
 	if (ops)
 		made->ops = *ops;
 	made->hands.x = x;
-	made->focus = (struct focus){.pointer = &made->pointer, .ping = &made->keyboard.ping, .ops = &made->ops};
+	made->focus = (struct focus){.pointer = &made->pointer, .ping = &made->keyboard.ping, .fresh = &made->fresh, .ops = &made->ops};
 	made->pointer = (struct pointer){.x = x, .hands = &made->hands, .wm = &made->keyboard.ping.wm};
 	remote_init(&made->remote, &made->keyboard, &made->pointer);
 	copied_init(&made->copied, &made->keyboard.clipboard);
+	fresh_init(&made->fresh, x);
 	if (keyboard_init(&made->keyboard, x, &made->hands, e) < 0 ||
 	    drag_init(&made->drags, &made->pointer, &made->keyboard.ping, &made->ops, e) < 0) {
 		input_destroy(made);
@@ -29,6 +30,7 @@ void input_destroy(struct input *input)
 {
 	if (!input)
 		return;
+	fresh_finish(&input->fresh);
 	remote_finish(&input->remote);
 	copied_finish(&input->copied);
 	carry_finish(&input->carry);
@@ -137,4 +139,9 @@ json_t *input_held(const struct input *input)
 int input_settle(struct input *input, struct err *e)
 {
 	return focus_settle(&input->focus, e);
+}
+
+int input_settle_at(struct input *input, int x_px, int y_px, struct err *e)
+{
+	return focus_settle_at(&input->focus, (struct pointer_point){x_px, y_px}, e);
 }

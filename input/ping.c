@@ -10,6 +10,7 @@
 
 #define MAX_PROTOCOLS 64 /* of a window that are looked at */
 #define NO_PING_FACTOR 8
+#define MAX_CLIENTS 256 /* windows that are looked at for one of the same program */
 #define MAX_DEPTH 8 /* of windows from the screen to an app's: its frame, as a rule */
 
 static void on_event(void *arg, const xcb_generic_event_t *event)
@@ -41,7 +42,7 @@ static void on_event(void *arg, const xcb_generic_event_t *event)
 int ping_init(struct ping *ping, struct xconn *x, struct err *e)
 {
 	*ping = (struct ping){.x = x};
-	if (xconn_atom(x, "_NET_ACTIVE_WINDOW", &ping->active_window, e) == 0 && xconn_atom(x, "WM_PROTOCOLS", &ping->protocols, e) == 0 &&
+	if (xconn_atom(x, "_NET_ACTIVE_WINDOW", &ping->active_window, e) == 0 && xconn_atom(x, "_NET_CLIENT_LIST", &ping->clients, e) == 0 && xconn_atom(x, "WM_PROTOCOLS", &ping->protocols, e) == 0 &&
 	    xconn_atom(x, "_NET_WM_PING", &ping->wm_ping, e) == 0 && xconn_atom(x, "_GLOVEBOX_TIME", &ping->stamp, e) == 0 &&
 	    xconn_atom(x, "_GLOVEBOX_MET", &ping->met, e) == 0 && wm_init(&ping->wm, x, e) == 0) {
 		xconn_listen(x, &ping->listener, on_event, ping);
@@ -173,10 +174,20 @@ int ping_aim(struct ping *ping, struct ping_target *target, struct err *e)
 	return 0;
 }
 
-int ping_is_met(struct ping *ping, xcb_window_t *window, bool *is_met, struct err *e)
+static int read_mark(struct ping *ping, xcb_window_t window, bool *is_met, struct err *e)
 {
 	auto_free xcb_get_property_reply_t *mark = NULL;
 
+	if (ping->x->lost)
+		return xconn_sync(ping->x, e);
+	if (take_property(ping, xcb_get_property(ping->x->xcb, 0, window, ping->met, XCB_ATOM_CARDINAL, 0, 1), 32, &mark, e) < 0)
+		return -1;
+	*is_met = mark != NULL;
+	return 0;
+}
+
+int ping_is_met(struct ping *ping, xcb_window_t *window, bool *is_met, struct err *e)
+{
 	*is_met = true;
 	if (read_focus(ping, window, e) < 0)
 		return -1;
@@ -184,9 +195,21 @@ int ping_is_met(struct ping *ping, xcb_window_t *window, bool *is_met, struct er
 		*window = XCB_NONE;
 		return 0;
 	}
-	if (take_property(ping, xcb_get_property(ping->x->xcb, 0, *window, ping->met, XCB_ATOM_CARDINAL, 0, 1), 32, &mark, e) < 0)
+	return read_mark(ping, *window, is_met, e);
+}
+
+int ping_knows(struct ping *ping, xcb_window_t window, bool *window_is_met, bool *app_is_met, struct err *e)
+{
+	uint32_t mask = ~xcb_get_setup(ping->x->xcb)->resource_id_mask; /* of an id: which client made it */
+	auto_free uint32_t *clients = NULL;
+	size_t n;
+
+	if (read_mark(ping, window, window_is_met, e) < 0 || read_words(ping, ping->x->root, ping->clients, MAX_CLIENTS, &clients, &n, e) < 0)
 		return -1;
-	*is_met = mark != NULL;
+	*app_is_met = *window_is_met;
+	for (size_t i = 0; i < n && !*app_is_met; i++)
+		if ((clients[i] & mask) == (window & mask) && read_mark(ping, clients[i], app_is_met, e) < 0)
+			return -1;
 	return 0;
 }
 
@@ -212,6 +235,11 @@ static int read_child(struct ping *ping, xcb_window_t window, int x_px, int y_px
 		return reason.code == ERR_CONFLICT ? 0 : failed(&reason, e);
 	*child = reply->child;
 	return 0;
+}
+
+int ping_top_at(struct ping *ping, int x_px, int y_px, xcb_window_t *top, struct err *e)
+{
+	return read_child(ping, ping->x->root, x_px, y_px, top, e);
 }
 
 int ping_aim_at(struct ping *ping, int x_px, int y_px, struct ping_target *target, struct err *e)

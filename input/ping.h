@@ -16,7 +16,7 @@ struct ping {
 	struct xconn *x;
 	struct xconn_listener listener;
 	struct wm wm;       /* changing a property of its window gives the server's time */
-	xcb_atom_t active_window, protocols, wm_ping, stamp, met;
+	xcb_atom_t active_window, clients, protocols, wm_ping, stamp, met;
 	struct co_event heard;
 	xcb_window_t window;  /* what is waited for, or 0 */
 	xcb_timestamp_t time; /* of the ping, or of the last stamp */
@@ -47,8 +47,14 @@ int ping_is_met(struct ping *ping, xcb_window_t *window, bool *is_met, struct er
 /* Sends and waits for nothing. */
 void ping_meet(struct ping *ping, xcb_window_t window);
 
+/* Whether the window has been marked, or else another one of its program, among those that the window manager has. Errors as xconn_reply. */
+int ping_knows(struct ping *ping, xcb_window_t window, bool *window_is_met, bool *app_is_met, struct err *e);
+
 /* The window at this place of the screen that has protocols at all, in whatever it is framed by; none (window 0) where there is no app. */
 int ping_aim_at(struct ping *ping, int x_px, int y_px, struct ping_target *target, struct err *e);
+
+/* The child of the root that has this place of the screen; 0: none. Errors as xconn_reply. */
+int ping_top_at(struct ping *ping, int x_px, int y_px, xcb_window_t *top, struct err *e);
 
 /* Stores the server's time, now, in ping->time: toolkits take the time of a ping or of a selection as the present. Errors as xconn_reply. */
 int ping_clock(struct ping *ping, struct err *e);

@@ -161,6 +161,23 @@ static void note_picture(struct act *act, const struct batch_step *step, const j
 	guard_note(act->stage, act->call, act->frame, seen_by(step, result));
 }
 
+int act_step_settle(struct act *act, size_t index)
+{
+	const struct batch_step *step = &act->batch->steps[index];
+	const json_t *start = json_array_get(json_object_get(step->args, "path"), 0);
+	int x = (int)form_int(step->args, "x", 0), y = (int)form_int(step->args, "y", 0);
+
+	if (!(step->row->flags & ACTION_AIMS) || step->row->flags & ACTION_MOVES)
+		return 0;
+	if (start) {
+		x = (int)json_integer_value(json_array_get(start, 0));
+		y = (int)json_integer_value(json_array_get(start, 1));
+	} else if (!json_object_get(step->args, "x") && display_pointer(act->stage->display, &x, &y, &act->e) < 0) {
+		return -1;
+	}
+	return input_settle_at(act->stage->input, x, y, &act->e);
+}
+
 int act_step_gate(struct act *act, size_t index)
 {
 	const struct approvals_ask ask = {.call = act->call, .batch = act->batch, .index = index, .deadline_ms = act->deadline_ms};
@@ -190,7 +207,7 @@ bool act_step_run(struct act *act, size_t index)
 	int64_t start_ms;
 	int rc;
 
-	if (index > 0 && act_step_gate(act, index) < 0)
+	if (index > 0 && (act_step_settle(act, index) < 0 || act_step_gate(act, index) < 0))
 		return stop_at_gate(act, index);
 	result = json_pack("{s:b,s:i}", "ok", 1, "elapsed_ms", 0);
 	start_ms = util_now_ms();

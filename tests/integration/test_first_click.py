@@ -8,6 +8,7 @@ import urllib.parse
 import pytest
 
 from conftest import TREE, until
+from editors import EDITORS, patient
 from pictures import box, centre
 
 HERE = pathlib.Path(__file__).parent
@@ -63,3 +64,29 @@ def test_first_session_of_the_readme(make_session):
         session = make_session("desktop", apps=["firefox"])
         session.act(*actions)
         until(lambda: any(node.get("value") == "Hello, world" for node in session.do("tree")["nodes"]), within_s=10)
+
+
+PAGE = """<!doctype html><meta charset="utf-8"><title>page</title><body style="height: 100vh">
+<script>onclick = () => fetch("/", {method: "POST", body: "clicked"})</script>"""
+
+
+@pytest.mark.parametrize("app", ["firefox", pytest.param("chromium", marks=pytest.mark.long)])
+def test_launch_and_click(make_session, app):
+    """In one list: the window is there before its page."""
+    session = make_session("desktop")
+    session.run("sh", "-c", "cat >form_server.pl; : >received", stdin=(HERE / "form_server.pl").read_text())
+    session.run("perl", "form_server.pl", "8000", stdin=PAGE)
+    session.act({"action": "launch", "app": app, "args": ["http://127.0.0.1:8000/"]}, {"action": "click", "x": 600, "y": 500})
+    until(lambda: session.run("cat", "received") == "clicked", within_s=10)
+
+
+@pytest.mark.parametrize("name", ["gtk3", "gtk4"])
+def test_launch_and_click_an_editor(make_session, name):
+    """Its caret is where it was clicked, not at the beginning."""
+    image, app, _ = EDITORS[name]
+    session = make_session(image)
+    session.run("sh", "-c", "yes aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa | head -n 40 >text.txt")
+    session.act({"action": "launch", "app": app, "args": ["text.txt"]}, {"action": "click", "x": 560, "y": 400})
+    patient(lambda: session.act({"action": "type", "text": "X"}, {"action": "key", "keys": "ctrl+s"}))
+    saved = until(lambda: session.run("sh", "-c", "grep -n X text.txt || true"))
+    assert not saved.startswith("1:"), saved

@@ -33,7 +33,7 @@ struct client {
 	Atom protocols, ping, mark, ask_extents, extents;
 	enum evwin_way way;
 	FILE *out;
-	int n_paints;        /* of EVWIN_LATE */
+	int n_paints;        /* of a late one */
 	int64_t next_ms;     /* when it paints again */
 	Time takes_from;     /* the server's time; what was pressed before is dropped */
 };
@@ -56,15 +56,20 @@ static void answer_extents(const struct client *c, Window window)
 	XChangeProperty(c->dpy, window, c->extents, XA_CARDINAL, 32, PropModeReplace, (const unsigned char *)none, 4);
 }
 
+static bool is_late(const struct client *c)
+{
+	return c->way == EVWIN_LATE || c->way == EVWIN_COMES;
+}
+
 static void open_window(struct client *c)
 {
 	c->protocols = XInternAtom(c->dpy, "WM_PROTOCOLS", False);
 	c->ping = XInternAtom(c->dpy, "_NET_WM_PING", False);
 	c->mark = XInternAtom(c->dpy, MARK, False);
 	XSetWindowAttributes attributes = {
-		.override_redirect = True,
+		.override_redirect = c->way != EVWIN_COMES,
 		.event_mask = KeyPressMask | KeyReleaseMask | ButtonPressMask | ButtonReleaseMask | PointerMotionMask | ExposureMask |
-		              (c->way == EVWIN_LATE ? PropertyChangeMask : 0),
+		              (is_late(c) ? PropertyChangeMask : 0),
 	};
 	unsigned int width = (unsigned int)DisplayWidth(c->dpy, 0), height = (unsigned int)DisplayHeight(c->dpy, 0);
 
@@ -77,12 +82,24 @@ static void open_window(struct client *c)
 	XMapWindow(c->dpy, c->window);
 }
 
+static bool is_early(const struct client *c, Time time)
+{
+	return is_late(c) && (c->takes_from == 0 || time < c->takes_from);
+}
+
+static void on_button(const struct client *c, const XButtonEvent *event)
+{
+	if (c->way == EVWIN_COMES && is_early(c, event->time))
+		return;
+	(void)fprintf(c->out, "%c %u 0 %u %d %d %lu\n", event->type == ButtonPress ? 'B' : 'b', event->button, event->state, event->x, event->y, event->time);
+}
+
 static void on_key(struct client *c, XKeyEvent *event)
 {
 	char text[32];
 	KeySym keysym = NoSymbol;
 
-	if (c->way == EVWIN_LATE && (c->takes_from == 0 || event->time < c->takes_from))
+	if (is_early(c, event->time))
 		return;
 	(void)XLookupString(event, text, sizeof(text), &keysym, NULL);
 	(void)fprintf(c->out, "%c %u %lu %u %d %d %lu\n", event->type == KeyPress ? 'K' : 'k', event->keycode, keysym, event->state, event->x,
@@ -112,7 +129,7 @@ static Bool is_stamp(Display *dpy, XEvent *event, XPointer arg)
 	return event->type == PropertyNotify;
 }
 
-/* EVWIN_LATE, until it takes keys: it paints, and before the last time it works. */
+/* A late one, until it takes keys: it paints, and before the last time it works. */
 static void come_up(struct client *c)
 {
 	XEvent stamp;
@@ -149,8 +166,7 @@ static void handle(struct client *c, XEvent *event)
 		break;
 	case ButtonPress:
 	case ButtonRelease:
-		(void)fprintf(c->out, "%c %u 0 %u %d %d %lu\n", event->type == ButtonPress ? 'B' : 'b', event->xbutton.button,
-		              event->xbutton.state, event->xbutton.x, event->xbutton.y, event->xbutton.time);
+		on_button(c, &event->xbutton);
 		break;
 	case MotionNotify:
 		(void)fprintf(c->out, "M 0 0 %u %d %d %lu\n", event->xmotion.state, event->xmotion.x, event->xmotion.y, event->xmotion.time);
@@ -214,7 +230,7 @@ static void run(const char *display, enum evwin_way way, int out)
 	for (;;) {
 		struct pollfd p = {.fd = ConnectionNumber(c.dpy), .events = POLLIN};
 
-		while (way == EVWIN_LATE && c.takes_from == 0 && XPending(c.dpy) == 0) {
+		while (is_late(&c) && c.takes_from == 0 && XPending(c.dpy) == 0) {
 			(void)poll(&p, 1, (int)MAX(0, c.next_ms - util_now_ms()));
 			come_up(&c);
 		}

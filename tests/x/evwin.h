@@ -23,6 +23,7 @@ enum evwin_way {
 	EVWIN_MUTE,     /* speaks _NET_WM_PING and never answers */
 	EVWIN_NO_PING,  /* does not speak _NET_WM_PING */
 	EVWIN_LATE,     /* takes no keys before it has painted for EVWIN_PAINTS * EVWIN_PAINT_MS and was at work, reading nothing, for EVWIN_WORK_MS */
+	EVWIN_COMES,    /* the same, and for clicks too; the window manager of the display has it, as it has an app's */
 	EVWIN_MANAGED,  /* beside a window manager that takes each press of a button first and lets it go on after EVWIN_MANAGER_MS */
 };
 

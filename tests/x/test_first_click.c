@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* links: glovebox-stage */
+/* The first click into a window that is on the screen before it takes any. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "session/base/util.h"
+#include "tests/x/evwin.h"
+#include "tests/x/rig.h"
+
+#define CLICK "{\"action\":\"click\",\"x\":160,\"y\":120}"
+#define LOOK "{\"action\":\"cursor_position\"}"
+#define MAX_EVENTS 1000
+#define COME_MS 10000
+
+/* Waits for that many presses and this text: on a busy machine the window manager keeps a press for longer than anybody waits for it. */
+static void expect(struct evwin *evwin, size_t want_presses, const char *want_text)
+{
+	int64_t deadline_ms = util_now_ms() + COME_MS;
+	struct evwin_event events[MAX_EVENTS];
+	size_t n = 0, presses;
+
+	for (;;) {
+		auto_free char *text = NULL;
+
+		n += evwin_look(evwin, events + n, MAX_EVENTS - n);
+		text = evwin_text(events, n);
+		presses = 0;
+		for (size_t i = 0; i < n; i++)
+			presses += events[i].kind == 'B';
+		if (presses == want_presses && strcmp(text, want_text) == 0)
+			return;
+		if (util_now_ms() > deadline_ms)
+			fail_msg("%zu presses and \"%s\" came, not %zu and \"%s\"", presses, text, want_presses, want_text);
+	}
+}
+
+/* Each way to press, as the first action of its list and as a later one; windows one after the other, which as a rule get the same id. */
+static void test_late_windows(void **state)
+{
+	static const struct {
+		const char *actions;
+		size_t presses;
+		const char *text;
+	} rows[] = {
+		{CLICK, 1, ""},
+		{LOOK "," CLICK ",{\"action\":\"type\",\"text\":\"keys\"}", 1, "keys"},
+		{"{\"action\":\"mouse_down\",\"x\":160,\"y\":120},{\"action\":\"mouse_up\"}", 1, ""},
+		{"{\"action\":\"drag\",\"path\":[[160,120],[170,125]]}", 1, ""},
+		{"{\"action\":\"scroll\",\"x\":160,\"y\":120,\"dy\":3}", 3, ""},
+		{"{\"action\":\"move\",\"x\":160,\"y\":120}," CLICK, 1, ""},
+		{"{\"action\":\"move\",\"x\":160,\"y\":120},{\"action\":\"click\"}", 1, ""},
+	};
+	struct rig *rig = *state;
+	auto_fd fd = rig_open(rig);
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		auto_free char *act = util_printf("{\"actions\":[%s," LOOK "]}", rows[i].actions);
+		struct evwin evwin;
+
+		evwin_start(&evwin, rig->server.display, EVWIN_COMES);
+		/* Who clicks has seen it: then the stage has heard of it. */
+		json_decref(rig_expect(fd, 200, "act", "agent", "{\"actions\":[" LOOK "]}"));
+		json_decref(rig_expect(fd, 200, "act", "agent", act));
+		expect(&evwin, rows[i].presses, rows[i].text);
+		json_decref(rig_expect(fd, 200, "act", "agent", "{\"actions\":[" CLICK "," LOOK "]}"));
+		expect(&evwin, 1, "");
+		evwin_stop(&evwin);
+	}
+}
+
+/* Nobody waits for what would never come, nor for what the window manager does not have, as a menu: the press is dropped by that. */
+static void test_no_window_of_an_app(void **state)
+{
+	struct rig *rig = *state;
+	auto_fd fd = rig_open(rig);
+
+	for (enum evwin_way way = EVWIN_MUTE; way <= EVWIN_NO_PING; way++) {
+		struct evwin evwin;
+
+		evwin_start(&evwin, rig->server.display, way);
+		json_decref(rig_expect(fd, 200, "act", "agent", "{\"actions\":[" CLICK "," LOOK "]}"));
+		expect(&evwin, 1, "");
+		evwin_stop(&evwin);
+	}
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, rig_set_up, rig_tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {TEST(test_late_windows), TEST(test_no_window_of_an_app)};
+
+	return cmocka_run_group_tests_name("first click", tests, NULL, NULL);
+}
