@@ -110,6 +110,8 @@ static int check_place(const struct branch *branch, struct err *e)
 		return -1;
 	if (strcmp(now.place, branch->place) != 0)
 		rc = err_set(e, ERR_BAD_REQUEST, NULL, "%s was of the repository %s when it was sent, and is of %s now", branch->folder, branch->place, now.place);
+	else if (repository_has_programs(branch->folder))
+		rc = err_set(e, ERR_BAD_REQUEST, NULL, "the settings of the repository %s name a hook (hook.NAME.event, reference-transaction), which git may run", now.place);
 	else
 		rc = check_name(branch, e) < 0 ? -1 : repository_check_links(&now, branch->name, e);
 	repository_finish(&now);

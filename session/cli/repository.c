@@ -2,6 +2,7 @@
 /* Whose a repository is. */
 #include "session/cli/repository.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -60,57 +61,83 @@ static bool is_in_settings(const char *place, const char *folder)
 }
 
 /* Where git itself would look and write, judged. */
-static char *find_place(const char *folder, struct err *e)
+static int find_places(const char *folder, struct repository *found, struct err *e)
 {
 	static const char *const dir_words[] = {"rev-parse", "--absolute-git-dir", NULL}, *const place_words[] = {"rev-parse", "--path-format=absolute", "--git-common-dir", NULL};
 	auto_free char *git = util_printf("%s/.git", folder), *said_dir = NULL, *said_place = NULL, *dir = NULL, *place = NULL;
 	struct stat st;
 
-	if (lstat(git, &st) < 0) {
-		(void)err_set(e, ERR_BAD_REQUEST, NULL, "there is no .git in %s", folder);
-		return NULL;
-	}
+	if (lstat(git, &st) < 0)
+		return err_set(e, ERR_BAD_REQUEST, NULL, "there is no .git in %s", folder);
 	said_dir = git_says(folder, dir_words);
 	said_place = git_says(folder, place_words);
 	dir = real_path(folder, said_dir);
 	place = real_path(folder, said_place);
-	if (!dir || !place) {
-		(void)err_set(e, ERR_BAD_REQUEST, NULL, "git finds no repository by the .git in %s", folder);
-		return NULL;
-	}
-	if (strcmp(dir, place) == 0 ? is_path(place, folder, ".git") || is_in_settings(place, folder) : is_worktree(dir, place, folder))
-		return steal_ptr(&place);
-	(void)err_set(e, ERR_BAD_REQUEST, NULL, "git takes %s for the repository of %s: it is elsewhere and does not name that folder as its worktree or submodule, so nothing is written into it", place, folder);
-	return NULL;
+	if (!dir || !place)
+		return err_set(e, ERR_BAD_REQUEST, NULL, "git finds no repository by the .git in %s", folder);
+	if (strcmp(dir, place) == 0 ? !is_path(place, folder, ".git") && !is_in_settings(place, folder) : !is_worktree(dir, place, folder))
+		return err_set(e, ERR_BAD_REQUEST, NULL, "git takes %s for the repository of %s: it is elsewhere and does not name that folder as its worktree or submodule, so nothing is written into it", place, folder);
+	*found = (struct repository){.dir = steal_ptr(&dir), .place = steal_ptr(&place)};
+	return 0;
 }
 
 int repository_find(const char *folder, struct repository *repository, struct err *e)
 {
 	static const char *const words[] = {"rev-parse", "--verify", "--quiet", "HEAD^{commit}", NULL};
-	auto_free char *place = find_place(folder, e), *commit = NULL;
+	struct repository found = {0};
 
-	if (!place)
+	if (find_places(folder, &found, e) < 0)
 		return -1;
-	commit = git_says(folder, words);
-	if (!commit || strspn(commit, "0123456789abcdef") != strlen(commit))
+	found.commit = git_says(folder, words);
+	if (!found.commit || strspn(found.commit, "0123456789abcdef") != strlen(found.commit)) {
+		repository_finish(&found);
 		return err_set(e, ERR_BAD_REQUEST, NULL, "the repository of %s has no commit", folder);
-	*repository = (struct repository){.place = steal_ptr(&place), .commit = steal_ptr(&commit)};
+	}
+	*repository = found;
 	return 0;
 }
 
 void repository_finish(struct repository *repository)
 {
+	free(repository->dir);
 	free(repository->place);
 	free(repository->commit);
 	*repository = (struct repository){0};
+}
+
+/* Where a fast-import that fails tells why: by its pid, through a link too. */
+static int check_reports(const struct repository *repository, struct err *e)
+{
+	static const char report[] = "fast_import_crash_";
+	DIR *all = opendir(repository->dir);
+	const struct dirent *one;
+	struct stat st;
+	int rc = all ? 0 : err_set(e, ERR_BAD_REQUEST, NULL, "%s: %s", repository->dir, strerror(errno));
+
+	while (rc == 0 && (one = readdir(all)))
+		if (strncmp(one->d_name, report, strlen(report)) == 0 && (fstatat(dirfd(all), one->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode)))
+			rc = err_set(e, ERR_BAD_REQUEST, NULL, "nothing is written to %s/%s: a link is on the way", repository->dir, one->d_name);
+	if (all)
+		(void)closedir(all);
+	return rc;
+}
+
+/* A file of the branch that git finds no commit by may name another one, and that lead anywhere; git would write there. */
+static int check_free(const struct repository *repository, const char *path, int file, struct err *e)
+{
+	struct stat st;
+
+	if (file < 0 || (fstat(file, &st) == 0 && S_ISDIR(st.st_mode)))
+		return 0;
+	return err_set(e, ERR_BAD_REQUEST, NULL, "nothing is written to %s/%s: it is there already, and no branch", repository->place, path);
 }
 
 int repository_check_links(const struct repository *repository, const char *branch, struct err *e)
 {
 	static const struct {
 		const char *path;
-		bool is_of_branch;
-	} written[] = {{"objects/pack", false}, {"refs/heads/", true}, {"logs/refs/heads/", true}, {"reftable/tables.list", false}};
+		bool is_of_branch, is_new;
+	} written[] = {{"objects/pack", false, false}, {"refs/heads/", true, true}, {"logs/refs/heads/", true, false}, {"reftable/tables.list", false, false}};
 	const struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_SYMLINKS};
 	auto_fd place = open(repository->place, O_PATH | O_DIRECTORY | O_CLOEXEC);
 
@@ -120,6 +147,21 @@ int repository_check_links(const struct repository *repository, const char *bran
 
 		if (fd < 0 && errno != ENOENT && errno != ENOTDIR)
 			return err_set(e, ERR_BAD_REQUEST, NULL, "nothing is written to %s/%s: %s", repository->place, path, errno == ELOOP ? "a link is on the way" : strerror(errno));
+		if (written[i].is_new && check_free(repository, path, fd, e) < 0)
+			return -1;
 	}
-	return 0;
+	return check_reports(repository, e);
+}
+
+bool repository_has_programs(const char *folder)
+{
+	static const char *const scopes[] = {"--local", "--worktree"};
+	bool has = false;
+
+	for (size_t i = 0; i < ARRAY_LEN(scopes) && !has; i++) {
+		const char *const words[] = {"config", "--includes", scopes[i], "--get-regexp", "^hook\\..*\\.event$", "reference-transaction", NULL};
+
+		has = git_ended_well(git_start(folder, words, -1, -1));
+	}
+	return has;
 }

@@ -7,10 +7,13 @@
 #ifndef CLI_REPOSITORY_H
 #define CLI_REPOSITORY_H
 
+#include <stdbool.h>
+
 #include "session/base/err.h"
 
-/* Both malloced, the caller's. */
+/* All malloced, the caller's. */
 struct repository {
+	char *dir;    /* what is of this folder alone: of a worktree it is within `place`, else that */
 	char *place;  /* where branches and objects are: no link on the way */
 	char *commit; /* what is checked out in the folder */
 };
@@ -23,7 +26,10 @@ int repository_find(const char *folder, struct repository *repository, struct er
 
 void repository_finish(struct repository *repository);
 
-/* Would a new branch be written where a link leads? ERR_BAD_REQUEST. */
+/* Would a new branch, or why there is none, be written where a link leads, or what the branch's file names? ERR_BAD_REQUEST. */
 int repository_check_links(const struct repository *repository, const char *branch, struct err *e);
+
+/* Do the repository's own settings name a hook of what is done to make a branch? A git of 2.54 and later runs it, wherever it is told to look for others. */
+bool repository_has_programs(const char *folder);
 
 #endif

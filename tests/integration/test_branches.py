@@ -131,6 +131,47 @@ def test_links_in_it(send, real, tmp_path, name):
     assert state(real) == before
 
 
+@pytest.mark.parametrize("name", ["refs/elsewhere/new", "refs/../../../real/.git/refs/heads/new"])
+def test_a_branch_that_names_another(send, real, tmp_path, name):
+    """git takes it for none, and would write what it names: through a link, or out of the repository without one."""
+    folder = tmp_path / "fetched"
+    shutil.copytree(real, folder)
+    (folder / ".git/refs/elsewhere").symlink_to(real / ".git/refs/heads")
+    (folder / ".git/refs/heads/made").write_text(f"ref: {name}\n")
+    before = state(real)
+    assert "refs/heads/made: it is there already, and no branch" in send(folder).branch(status=REFUSED)
+    assert state(real) == before
+
+
+def test_where_git_tells_why_it_failed(send, real, tmp_path):
+    """A link for whatever pid it may have, in a repository that it fails in."""
+    folder, victim = tmp_path / "fetched", tmp_path / "victim"
+    shutil.copytree(real, folder)
+    victim.write_text("mine\n")
+    tree = git(folder, "rev-parse", "HEAD^{tree}").strip()
+    (folder / ".git/objects" / tree[:2] / tree[2:]).unlink()
+    (folder / ".git/fast_import_crash_1").write_text("an old one\n")
+    sent = send(folder)
+    assert "git has refused the changes" in sent.branch(status=REFUSED)
+    (folder / ".git/fast_import_crash_2").symlink_to(victim)
+    assert LINK in sent.branch(status=REFUSED)
+    assert victim.read_text() == "mine\n"
+
+
+@pytest.mark.parametrize("where", ["config", "included", "config.worktree"])
+def test_hooks_in_its_settings(send, real, where):
+    """Of git 2.54 and later."""
+    git(real, "config", "include.path", "included")
+    git(real, "config", "extensions.worktreeConfig", "true")
+    sent = send(real)
+    git(real, "config", "-f", f".git/{where}", "hook.x.command", "touch made-by-a-hook")
+    git(real, "config", "-f", f".git/{where}", "hook.x.event", "reference-transaction")
+    assert "name a hook" in sent.branch(status=REFUSED)
+    git(real, "config", "-f", f".git/{where}", "hook.x.event", "pre-commit")
+    sent.branch()
+    check_made(real)
+
+
 def check_made(folder, branch="made"):
     assert git(folder, "show", f"{branch}:file") == "after\n"
 
