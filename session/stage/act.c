@@ -202,6 +202,16 @@ static int check_lease(struct act *act)
 	return 0;
 }
 
+/* Moves to a place change nothing there: what they lead to is waited for before the guard looks, not between its look and the press. */
+static size_t first_press(const struct batch *batch)
+{
+	size_t i = 0;
+
+	while (i + 1 < batch->n_steps && batch->steps[i].row->flags & ACTION_MOVES)
+		i++;
+	return i;
+}
+
 /* What must be so right before the first event; and where the observation begins. */
 static int begin(struct act *act)
 {
@@ -211,7 +221,7 @@ static int begin(struct act *act)
 	if (check_start(act->stage, act->call, act->batch, &act->e) < 0 || check_lease(act) < 0)
 		return -1;
 	if (act->batch->n_steps > 0 && !act->batch->check_only) {
-		if (act_step_settle(act, 0) < 0)
+		if (act_step_settle(act, first_press(act->batch)) < 0)
 			return -1;
 		nodes_ask(act->stage, &act->batch->steps[0]);
 	}

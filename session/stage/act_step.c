@@ -165,14 +165,17 @@ int act_step_settle(struct act *act, size_t index)
 {
 	const struct batch_step *step = &act->batch->steps[index];
 	const json_t *start = json_array_get(json_object_get(step->args, "path"), 0);
-	int x = (int)form_int(step->args, "x", 0), y = (int)form_int(step->args, "y", 0);
+	/* Where the pointer is, which a move before may be about to bring there. */
+	bool has_moved = !json_object_get(step->args, "x") && index > 0 && step[-1].row->flags & ACTION_MOVES;
+	const json_t *place = has_moved ? step[-1].args : step->args;
+	int x = (int)form_int(place, "x", 0), y = (int)form_int(place, "y", 0);
 
 	if (!(step->row->flags & ACTION_AIMS) || step->row->flags & ACTION_MOVES)
 		return 0;
 	if (start) {
 		x = (int)json_integer_value(json_array_get(start, 0));
 		y = (int)json_integer_value(json_array_get(start, 1));
-	} else if (!json_object_get(step->args, "x") && display_pointer(act->stage->display, &x, &y, &act->e) < 0) {
+	} else if (!json_object_get(place, "x") && display_pointer(act->stage->display, &x, &y, &act->e) < 0) {
 		return -1;
 	}
 	return input_settle_at(act->stage->input, x, y, &act->e);

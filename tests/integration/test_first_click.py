@@ -7,6 +7,7 @@ import urllib.parse
 
 import pytest
 
+from api import Refused
 from conftest import TREE, until
 from editors import EDITORS, patient
 from pictures import box, centre
@@ -90,3 +91,21 @@ def test_launch_and_click_an_editor(make_session, name):
     patient(lambda: session.act({"action": "type", "text": "X"}, {"action": "key", "keys": "ctrl+s"}))
     saved = until(lambda: session.run("sh", "-c", "grep -n X text.txt || true"))
     assert not saved.startswith("1:"), saved
+
+
+PLACE = {"x": 560, "y": 400}
+
+
+@pytest.mark.parametrize("actions", [[{"action": "click", **PLACE}], [{"action": "move", **PLACE}, {"action": "click", **PLACE}],
+                                     [{"action": "move", **PLACE}, {"action": "click"}]])
+def test_what_comes_in_between(make_session, actions):
+    """The screen is never quiet, so that the click waits; another window comes to its place meanwhile."""
+    session = make_session("desktop")
+    session.do("launch", app="editor")
+    seen = session.act(observe=True)["at"]
+    session.run("sh", "-c", """exec >text 2>&1 </dev/null
+        xterm -geometry 20x4+0+0 -e sh -c 'while :; do date +%N; done' & (sleep 1; exec xterm -bg red -geometry 40x20+450+300) &""")
+    until(lambda: len(session.windows()) == 2)
+    with pytest.raises(Refused) as refused:
+        session.act(*actions, seen=seen)
+    assert refused.value.code == "stale_target"
