@@ -86,7 +86,7 @@ static void show_limits(const json_t *limits)
 		fprintf(stderr, " of %.15g was met: ", json_number_value(json_object_get(met, "value")));
 		show_value(stderr, json_object_get(met, "fix"), 0);
 		if (json_object_get(met, "ended")) {
-			fputs("; for it was ended all that is of: ", stderr);
+			fputs("; a fork bomb was ended, with all programs of the group ", stderr);
 			show_value(stderr, json_object_get(met, "ended"), 0);
 		}
 		fputc('\n', stderr);

@@ -98,12 +98,10 @@ static bool is_wanted(const struct args *args, const json_t *start)
 	return true;
 }
 
-static void take(struct study *study, const struct args *args, const struct reader *reader)
+static void take(struct study *study, const struct reader *reader)
 {
 	bool any = false;
 
-	if (!is_wanted(args, reader_start(reader)))
-		return;
 	for (size_t i = 0; i < N_KINDS; i++) {
 		double peak;
 		bool met;
@@ -125,7 +123,8 @@ static int take_files(struct cli *cli, struct study *study)
 
 		if (reader_open(cli->args.words[i], &reader, &e) < 0)
 			return cli_fail(cli, CLI_USAGE, &e);
-		take(study, &cli->args, reader);
+		if (is_wanted(&cli->args, reader_start(reader)))
+			take(study, reader);
 		reader_close(reader);
 	}
 	return CLI_DONE;
@@ -140,14 +139,14 @@ static int take_session(struct cli *cli, struct study *study, const char *id)
 	if (status == CLI_UNREACHABLE)
 		return status;
 	if (status == CLI_DONE)
-		take(study, &cli->args, reader);
+		take(study, reader);
 	else
 		study->n_left_out++;
 	reader_close(reader);
 	return CLI_DONE;
 }
 
-/* The sessions that a server still lists. */
+/* The sessions that a server still lists, by their labels of now: a journal begins with those of the create. */
 static int take_server(struct cli *cli, struct study *study)
 {
 	auto_free char *path = util_strdup("/v1/sessions");

@@ -134,7 +134,7 @@ static const struct member isolation_members[] = {
 static const struct member limit_use_members[] = {
 	{"value", "number", "the limit, in the unit of its name"},
 	{"used?", "number", "now"},
-	{"peak?", "number", "the most so far; of cpu an average over 10 s"},
+	{"peak?", "number", "the most so far; of cpu an average over 10 s, absent before"},
 	{"hits", "count", "how often it was met"},
 	{"hit_at", "string|null", "when last"},
 };

@@ -61,6 +61,11 @@ static void use(struct meter_state *state, double used)
 	state->peak = MAX(state->peak, used);
 }
 
+static bool has_peak(const struct meters *meters, enum meter which)
+{
+	return meters->of[which].known && (which != METER_CPU || meters->has_window);
+}
+
 /* When it was met: what the kernel killed is given back by the time that somebody looks. */
 static double used_then(const struct stage *stage, enum meter which)
 {
@@ -162,7 +167,7 @@ static void look_disk(struct stage *stage)
 	meet(stage, METER_INODES, disk.f_ffree == 0);
 }
 
-/* The average is over LIMIT_METER_CPU_MS, so that one short burst is no peak. */
+/* The average is over LIMIT_METER_CPU_MS, so that one short burst is no peak; before that there is none, which is not 0. */
 static void use_cpu(struct meters *meters, uint64_t cpu_us, int64_t now_ms)
 {
 	struct meter_state *state = &meters->of[METER_CPU];
@@ -173,8 +178,10 @@ static void use_cpu(struct meters *meters, uint64_t cpu_us, int64_t now_ms)
 		state->used = (double)(cpu_us - MIN(cpu_us, meters->cpu_us)) / 1000 / (double)past_ms;
 	}
 	if (!meters->window_ms || window_ms >= LIMIT_METER_CPU_MS) {
-		if (meters->window_ms)
+		if (meters->window_ms) {
 			state->peak = MAX(state->peak, (double)(cpu_us - meters->window_cpu_us) / 1000 / (double)window_ms);
+			meters->has_window = true;
+		}
 		meters->window_ms = now_ms;
 		meters->window_cpu_us = cpu_us;
 	}
@@ -221,7 +228,7 @@ static void write_usage(struct stage *stage, int64_t now_ms)
 	struct err e;
 
 	for (enum meter which = 0; which < N_METERS; which++)
-		if (meters->of[which].known)
+		if (has_peak(meters, which))
 			json_object_set_new(peaks, rows[which].name, json_real(tenths(meters->of[which].peak)));
 	meters->usage_ms = now_ms;
 	if (journal_add(stage->journal, "usage", json_pack("{s:I,s:I,s:o,s:o}", "elapsed_ms", (json_int_t)(now_ms - meters->begun_ms), "cpu_ms",
@@ -332,10 +339,10 @@ json_t *meters_json(struct stage *stage)
 		if (state->value <= 0)
 			continue;
 		row = json_pack("{s:f,s:I,s:s?}", "value", state->value, "hits", (json_int_t)state->hits, "hit_at", state->hits ? state->hit_at : NULL);
-		if (state->known) {
+		if (state->known)
 			json_object_set_new(row, "used", json_real(tenths(state->used)));
+		if (has_peak(&stage->meters, which))
 			json_object_set_new(row, "peak", json_real(tenths(state->peak)));
-		}
 		json_object_set_new(out, rows[which].name, row);
 	}
 	return out;

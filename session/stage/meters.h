@@ -49,6 +49,7 @@ struct meters {
 	const char *ended;                     /* whose programs were ended for one, at last (culprits.h) */
 	int n_ended;                           /* how often */
 	uint64_t window_cpu_us;                /* where the average over LIMIT_METER_CPU_MS began */
+	bool has_window;                       /* one is over */
 	int64_t window_ms;
 	struct xvfb xvfb;
 };

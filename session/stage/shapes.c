@@ -426,7 +426,7 @@ static const struct member usage_line[] = {
 	{"event", "=usage", "what was used so far: every 5 minutes, and at the end"},
 	{"elapsed_ms", "count", "since the session was opened"},
 	{"cpu_ms", "count", "processor time"},
-	{"peaks", "number{}", "the most of each limit, by its name; of cpu an average over 10 s"},
+	{"peaks", "number{}", "the most of each limit, by its name; of cpu an average over 10 s, absent before"},
 	{"hits", "count{}", "of those that were met, how often"},
 };
 static const struct member end_line[] = {LINE, {"event", "=failed end", "the session has failed, or has ended"}, {"reason", "string", "why"}};

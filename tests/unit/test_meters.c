@@ -199,6 +199,7 @@ static void test_the_last_line(void **state)
 	assert_int_equal(lines_of("usage", &line), 1);
 	assert_true(json_number_value(json_object_get(json_object_get(line, "peaks"), "pids")) == 60);
 	assert_true(json_number_value(json_object_get(json_object_get(line, "peaks"), "memory_mb")) == 200);
+	assert_null(json_object_get(json_object_get(line, "peaks"), "cpu")); /* no 10 s are over */
 	assert_int_equal(form_int(line, "cpu_ms", 0), 1000);
 	stage.meters.timer = NULL;
 }
