@@ -38,7 +38,7 @@ static void on_event(void *arg, const xcb_generic_event_t *event)
 	const xcb_unmap_notify_event_t *left = (const void *)event;
 	const xcb_destroy_notify_event_t *gone = (const void *)event;
 
-	switch (event->response_type & 0x7f) {
+	switch (event->response_type) { /* with its highest bit set it is some program's word, which may be of another's window */
 	case XCB_MAP_NOTIFY:
 		if (came->event == fresh->x->root && !came->override_redirect)
 			add(fresh, came->window);

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -91,11 +92,41 @@ static void test_no_window_of_an_app(void **state)
 	}
 }
 
+/* The program that has another one's first click lost. */
+static void tell_unmapped(const struct evwin *evwin)
+{
+	xcb_window_t root = xcb_setup_roots_iterator(xcb_get_setup(evwin->xcb)).data->root;
+	auto_free xcb_translate_coordinates_reply_t *at = xcb_translate_coordinates_reply(evwin->xcb, xcb_translate_coordinates(evwin->xcb, root, root, 160, 120), NULL);
+	union {
+		xcb_unmap_notify_event_t event;
+		char bytes[32];
+	} told = {.event = {.response_type = XCB_UNMAP_NOTIFY, .event = root}};
+
+	assert_non_null(at);
+	told.event.window = at->child;
+	xcb_send_event(evwin->xcb, 0, root, XCB_EVENT_MASK_SUBSTRUCTURE_NOTIFY, told.bytes);
+	free(xcb_get_input_focus_reply(evwin->xcb, xcb_get_input_focus(evwin->xcb), NULL));
+}
+
+static void test_what_a_program_says(void **state)
+{
+	struct rig *rig = *state;
+	auto_fd fd = rig_open(rig);
+	struct evwin evwin;
+
+	evwin_start(&evwin, rig->server.display, EVWIN_COMES);
+	tell_unmapped(&evwin);
+	json_decref(rig_expect(fd, 200, "act", "agent", "{\"actions\":[" LOOK "]}"));
+	json_decref(rig_expect(fd, 200, "act", "agent", "{\"actions\":[" CLICK "," LOOK "]}"));
+	expect(&evwin, 1, "");
+	evwin_stop(&evwin);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, rig_set_up, rig_tear_down)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {TEST(test_late_windows), TEST(test_no_window_of_an_app)};
+	const struct CMUnitTest tests[] = {TEST(test_late_windows), TEST(test_no_window_of_an_app), TEST(test_what_a_program_says)};
 
 	return cmocka_run_group_tests_name("first click", tests, NULL, NULL);
 }
