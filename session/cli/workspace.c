@@ -384,7 +384,8 @@ static int run_workspace(struct cli *cli)
 	if (files_path(word, &path, &e))
 		return cli_fail(cli, CLI_USAGE, &e);
 	if (before < 0)
-		(void)err_set(&e, ERR_BAD_REQUEST, NULL, "what was sent to it is not there (%s): glovebox cp -r %.40s:workspace FOLDER fetches all of it", kept, id);
+		(void)err_set(&e, ERR_BAD_REQUEST, NULL, "nothing that was sent to it is kept here (%s): it got no workspace from this machine, or was removed; of one that lives "
+		              "glovebox cp -r %.40s:workspace FOLDER fetches all of it", kept, id);
 	if (before < 0 || files_temporary(&now, &e))
 		return cli_fail(cli, CLI_USAGE, &e);
 	status = files_fetch_folder(cli, path, now);

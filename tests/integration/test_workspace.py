@@ -78,6 +78,11 @@ def session_of_it(cli, folder):
     assert not list(kept.iterdir())
 
 
+def test_a_session_without_one(cli, make_session):
+    said = cli.run("workspace", make_session("minimal").id, status=USAGE).stderr.decode()
+    assert "it got no workspace from this machine, or was removed" in said
+
+
 def test_an_include_of_nothing(cli, folder):
     for name, why in {"nothing": "No such file or directory", "./nothing/": "No such file or directory", ".": "empty", "../x": "segment . or ..", "/etc/passwd": "absolute"}.items():
         said = cli.run("new", "-q", "--image", "minimal", "--workspace", folder, "--include", name, status=USAGE).stderr.decode()
