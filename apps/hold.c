@@ -12,7 +12,9 @@
 #include "session/base/util.h"
 
 #define GONE_EVERY_MS 5 /* between two looks whether who was ended has left the bus */
-#define COMM_BYTES 64 /* /proc/PID/comm: 15 and a newline */
+#define COMM_BYTES 64   /* a name has 15, those of the kernel's own threads more */
+#define STAT_BYTES 1024 /* one line of some fifty numbers */
+#define EXITING 4       /* among its flags, PF_EXITING: it runs no more, or so does its first thread */
 
 void apps_hold(struct apps *apps, bool held)
 {
@@ -35,17 +37,28 @@ int64_t hold_clock_ms(const struct apps *apps)
 	return (apps->held_ms > 0 ? apps->held_ms : util_now_ms()) - apps->stood_ms;
 }
 
-/* The program's name, or "". */
+/* /proc/PID/stat: the program's name, or "" of one that is gone, or that has ended and is not taken away yet, as happens when init is slow. */
 static void read_name(int proc, const char *pid, char out[COMM_BYTES])
 {
-	char path[32];
+	char path[32], text[STAT_BYTES];
+	const char *name, *end;
+	unsigned int flags = 0;
 	auto_fd fd = -1;
+	int n_threads = 0;
 	ssize_t n;
 
-	(void)snprintf(path, sizeof(path), "%.12s/comm", pid);
+	out[0] = '\0';
+	(void)snprintf(path, sizeof(path), "%.12s/stat", pid);
 	fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
-	n = fd < 0 ? 0 : read(fd, out, COMM_BYTES - 1);
-	out[n > 0 ? n : 0] = '\0';
+	n = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
+	text[n > 0 ? n : 0] = '\0';
+	name = strchr(text, '(');
+	end = strrchr(text, ')'); /* a name may have one, too */
+	if (!name || !end || sscanf(end, ") %*c %*d %*d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %d", &flags, &n_threads) != 2)
+		return;
+	if (flags & EXITING && n_threads <= 1)
+		return;
+	(void)snprintf(out, COMM_BYTES, "%.*s", (int)(end - name - 1), name + 1);
 	out[strcspn(out, "\n")] = '\0';
 }
 

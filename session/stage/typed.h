@@ -17,7 +17,7 @@
 #define TYPED_MOVED_MS 500   /* from what may have moved the focus until its app has told of it; Firefox takes 340 ms after its start */
 #define TYPED_ELSE_MS 100    /* the same of a terminal, which starts what asks for a password, and of a window that says nothing */
 #define TYPED_FOCUS_MS 250   /* for a fresh answer */
-#define TYPED_LATE_MS 2000   /* in all, where a rule has a word for password fields and the app does not answer */
+#define TYPED_LATE_MS 5000   /* in all, where a rule has a word for password fields and the app does not answer */
 #define TYPED_AGAIN_MS 20    /* between two questions then */
 
 struct stage;

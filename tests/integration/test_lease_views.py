@@ -134,6 +134,25 @@ def test_a_connection_that_was_handed_on(make_session):
     assert session.exec("pgrep", "sleep")["exit_code"] == 1
 
 
+# A child that has ended and that its parent does not take away.
+LEFT = """
+pipe(my $end, my $start);
+$0 = 'parent';
+if (!fork) { $0 = 'child'; exit }
+close $start;
+<$end>;
+open(my $said, '>', 'left');
+sleep 1000;
+"""
+
+
+def test_what_has_ended_is_no_program(make_session):
+    session = make_session("minimal")
+    session.run("sh", "-c", "cat >left.pl; setsid perl left.pl >/dev/null 2>&1 </dev/null &", stdin=LEFT)
+    until(lambda: session.exec("test", "-e", "left")["exit_code"] == 0)
+    assert Person(session).take(kind="other")["programs"] == ["parent"]
+
+
 def test_a_window_that_nobody_sees(make_session):
     """One of the agent's lies over the screen: it would get the person's clicks when it goes on."""
     session = make_session("minimal")
