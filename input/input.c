@@ -140,8 +140,3 @@ int input_settle(struct input *input, struct err *e)
 {
 	return focus_settle(&input->focus, e);
 }
-
-int input_settle_at(struct input *input, int x_px, int y_px, struct err *e)
-{
-	return focus_settle_at(&input->focus, (struct pointer_point){x_px, y_px}, e);
-}

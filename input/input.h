@@ -74,9 +74,9 @@ int input_is_grabbed(struct input *input, bool *is_grabbed, struct err *e);
  * coroutine. Errors of the rows. */
 int input_settle(struct input *input, struct err *e);
 
-/* Waits, before what is at this place (native pixels) is judged and pressed, until a window that has just come takes clicks; no row does that by itself. Where no
- * window has come lately it costs nothing. Must run in a coroutine. Errors as xconn_reply, and of a wait. */
-int input_settle_at(struct input *input, int x_px, int y_px, struct err *e);
+/* Waits, before what is at the place in these arguments (of a row that aims) is judged and pressed, until a window that has just come takes clicks; no row does
+ * that by itself. Where no window has come lately, or a button is down already, it costs nothing. Must run in a coroutine. Errors as xconn_reply, and of a wait. */
+int input_settle_at(struct input *input, const json_t *args, struct err *e);
 
 /* Types the text in place of all that what has the focus holds (Ctrl+A), "" with BackSpace. Errors as the rows key and type; a text that cannot be typed is
  * refused before anything is pressed, at /value. Must run in a coroutine. */

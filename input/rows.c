@@ -119,6 +119,19 @@ static int place_of(struct input *input, const json_t *args, struct pointer_poin
 	return given_place(args, at) ? 0 : pointer_position(&input->pointer, at, e);
 }
 
+int input_settle_at(struct input *input, const json_t *args, struct err *e)
+{
+	const json_t *start = json_array_get(json_object_get(args, "path"), 0);
+	struct pointer_point at = {(int)json_integer_value(json_array_get(start, 0)), (int)json_integer_value(json_array_get(start, 1))};
+
+	/* Before the pointer is asked for its place. */
+	if (!fresh_is_any(&input->fresh) || input_holds_button(input))
+		return 0;
+	if (!start && place_of(input, args, &at, e) < 0)
+		return -1;
+	return focus_settle_at(&input->focus, at, e);
+}
+
 static unsigned int button_of(const json_t *args)
 {
 	return hands_button_number(form_string(args, "button", "left"));

@@ -221,8 +221,10 @@ static int begin(struct act *act)
 	if (check_start(act->stage, act->call, act->batch, &act->e) < 0 || check_lease(act) < 0)
 		return -1;
 	if (act->batch->n_steps > 0 && !act->batch->check_only) {
-		if (act_step_settle(act, first_press(act->batch)) < 0)
+		if (act_step_settle(act, first_press(act->batch)) < 0) {
+			act_step_explain_cancel(act);
 			return -1;
+		}
 		nodes_ask(act->stage, &act->batch->steps[0]);
 	}
 	if (guard_check(act->stage, act->batch, &act->picture, &updated, &act->e) < 0)

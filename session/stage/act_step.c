@@ -161,24 +161,24 @@ static void note_picture(struct act *act, const struct batch_step *step, const j
 	guard_note(act->stage, act->call, act->frame, seen_by(step, result));
 }
 
+/* Why a wait before the action failed; -1. */
+static int explain_lost(struct act *act)
+{
+	if (act_step_is_lost(act))
+		(void)err_set(&act->e, ERR_LEASE_LOST, NULL, "a person got the controls while this waited, and it was not done");
+	return -1;
+}
+
 int act_step_settle(struct act *act, size_t index)
 {
 	const struct batch_step *step = &act->batch->steps[index];
-	const json_t *start = json_array_get(json_object_get(step->args, "path"), 0);
 	/* Where the pointer is, which a move before may be about to bring there. */
-	bool has_moved = !json_object_get(step->args, "x") && index > 0 && step[-1].row->flags & ACTION_MOVES;
+	bool has_moved = !json_object_get(step->args, "x") && !json_object_get(step->args, "path") && index > 0 && step[-1].row->flags & ACTION_MOVES;
 	const json_t *place = has_moved ? step[-1].args : step->args;
-	int x = (int)form_int(place, "x", 0), y = (int)form_int(place, "y", 0);
 
-	if (!(step->row->flags & ACTION_AIMS) || step->row->flags & ACTION_MOVES)
+	if (!(step->row->flags & ACTION_AIMS) || step->row->flags & ACTION_MOVES || input_settle_at(act->stage->input, place, &act->e) == 0)
 		return 0;
-	if (start) {
-		x = (int)json_integer_value(json_array_get(start, 0));
-		y = (int)json_integer_value(json_array_get(start, 1));
-	} else if (!json_object_get(place, "x") && display_pointer(act->stage->display, &x, &y, &act->e) < 0) {
-		return -1;
-	}
-	return input_settle_at(act->stage->input, x, y, &act->e);
+	return explain_lost(act);
 }
 
 int act_step_gate(struct act *act, size_t index)
@@ -187,9 +187,7 @@ int act_step_gate(struct act *act, size_t index)
 
 	if (approvals_gate(act->stage, &ask, &act->has_turn, &act->text, &act->verdict, &act->e) == 0)
 		return 0;
-	if (act_step_is_lost(act))
-		(void)err_set(&act->e, ERR_LEASE_LOST, NULL, "a person got the controls while this waited, and it was not done");
-	return -1;
+	return explain_lost(act);
 }
 
 /* One that is not let through has no intent: nothing of it happens. */

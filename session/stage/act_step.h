@@ -34,7 +34,8 @@ struct act {
  * let through when the call began. */
 bool act_step_run(struct act *act, size_t index);
 
-/* Before anything is asked of the action: a window that has just come, where a button is to go down, gets the time to take that (input_settle_at). */
+/* Before anything is asked of the action: a window that has just come, where a button is to go down, gets the time to take that (input_settle_at). Sets what
+ * that does, and ERR_LEASE_LOST. */
 int act_step_settle(struct act *act, size_t index);
 
 /* Do the rules let it through, or a person? Sets what approvals_gate does, and ERR_LEASE_LOST. */

@@ -322,13 +322,24 @@ static void wait_gone(const struct evwin *evwin)
 		wait_event(evwin);
 }
 
-void evwin_stop(struct evwin *evwin)
+static void finish(struct evwin *evwin, bool waits)
 {
 	(void)kill(evwin->pid, SIGKILL);
 	(void)waitpid(evwin->pid, NULL, 0);
-	wait_gone(evwin);
+	if (waits)
+		wait_gone(evwin);
 	xcb_disconnect(evwin->xcb);
 	(void)fclose(evwin->out);
+}
+
+void evwin_stop(struct evwin *evwin)
+{
+	finish(evwin, true);
+}
+
+void evwin_drop(struct evwin *evwin)
+{
+	finish(evwin, false);
 }
 
 static void send_mark(struct evwin *evwin)

@@ -46,6 +46,8 @@ struct evwin {
 /* Starts it on this display (no window manager needed), over the whole screen. Fails the test when it does not start. */
 void evwin_start(struct evwin *evwin, const char *display, enum evwin_way way);
 void evwin_stop(struct evwin *evwin);
+/* The same of the last one on a display: nothing waits until its window is gone and another has the focus. */
+void evwin_drop(struct evwin *evwin);
 
 /* What came since the last look, up to what the display has handled by now; at most max events. Returns how many. */
 size_t evwin_look(struct evwin *evwin, struct evwin_event *events, size_t max);

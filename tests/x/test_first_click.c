@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "session/base/json.h"
 #include "session/base/util.h"
 #include "tests/x/evwin.h"
 #include "tests/x/rig.h"
@@ -122,11 +123,61 @@ static void test_what_a_program_says(void **state)
 	evwin_stop(&evwin);
 }
 
+/* Has it been waited for? */
+static bool is_met(struct rig *rig, xcb_window_t window)
+{
+	auto_free xcb_intern_atom_reply_t *met = xcb_intern_atom_reply(rig->x, xcb_intern_atom(rig->x, 0, strlen("_GLOVEBOX_MET"), "_GLOVEBOX_MET"), NULL);
+	auto_free xcb_get_property_reply_t *mark = xcb_get_property_reply(rig->x, xcb_get_property(rig->x, 0, window, met->atom, XCB_ATOM_CARDINAL, 0, 1), NULL);
+
+	return mark->value_len > 0;
+}
+
+/* A person who takes the controls meanwhile is why it was not done. */
+static void test_a_person_comes_meanwhile(void **state)
+{
+	struct rig *rig = *state;
+	auto_fd fd = rig_open(rig);
+	auto_fd other = rig_connect(rig);
+	struct evwin evwin;
+
+	evwin_start(&evwin, rig->server.display, EVWIN_COMES);
+	json_decref(rig_expect(fd, 200, "act", "agent", "{\"actions\":[" LOOK "]}"));
+	rig_send_call(fd, "act", "agent", NULL, "{\"actions\":[{\"action\":\"wait_settled\",\"quiet_ms\":0,\"timeout_ms\":0}," CLICK "]}");
+	rig_wait_journal(rig, "\"settled\":");
+	json_decref(rig_expect(other, 200, "lease", "controller", "{\"action\":\"take\"}"));
+	struct rig_reply reply = rig_read_reply(fd);
+	const json_t *error = json_object_get(rig_result(reply.json, 1), "error");
+
+	assert_string_equal(form_string(error, "code", ""), "lease_lost");
+	assert_string_equal(form_string(error, "pointer", ""), "/actions/1");
+	rig_free_reply(&reply);
+	evwin_drop(&evwin);
+}
+
+/* A button that is down goes up at once: it would be held for as long as a window is waited for. */
+static void test_a_button_that_is_down(void **state)
+{
+	static const char DOWN[] = "{\"actions\":[{\"action\":\"mouse_down\",\"x\":160,\"y\":120}]}", UP[] = "{\"actions\":[{\"action\":\"mouse_up\",\"x\":160,\"y\":120}]}";
+	struct rig *rig = *state;
+	auto_fd fd = rig_open(rig);
+	struct evwin evwin;
+
+	json_decref(rig_expect(fd, 200, "act", "agent", DOWN));
+	evwin_start(&evwin, rig->server.display, EVWIN_COMES);
+	json_decref(rig_expect(fd, 200, "act", "agent", "{\"actions\":[" LOOK "]}"));
+	json_decref(rig_expect(fd, 200, "act", "agent", UP));
+	assert_false(is_met(rig, evwin.window));
+	json_decref(rig_expect(fd, 200, "act", "agent", "{\"actions\":[" CLICK "," LOOK "]}"));
+	expect(&evwin, 1, "");
+	assert_true(is_met(rig, evwin.window));
+	evwin_stop(&evwin);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, rig_set_up, rig_tear_down)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {TEST(test_late_windows), TEST(test_no_window_of_an_app), TEST(test_what_a_program_says)};
+	const struct CMUnitTest tests[] = {TEST(test_late_windows), TEST(test_no_window_of_an_app), TEST(test_what_a_program_says), TEST(test_a_person_comes_meanwhile), TEST(test_a_button_that_is_down)};
 
 	return cmocka_run_group_tests_name("first click", tests, NULL, NULL);
 }
