@@ -174,7 +174,7 @@ static char *why_not(const char *name, const json_t *now)
 	const char *git = folder_git_end(name), *entry = json_string_value(now);
 
 	if (git)
-		return util_printf("%.*s: a repository that was made or changed in the session stays there", (int)(git - name), name);
+		return util_printf("%.*s: a repository that was made, changed or taken away in the session stays as it is, there and here", (int)(git - name), name);
 	if (entry && strncmp(entry, link, strlen(link)) == 0 && folder_has_git(entry + strlen(link)))
 		return util_printf("%s: a link into a repository", name);
 	return NULL;

@@ -193,7 +193,7 @@ def test_a_repository_of_the_sessions(cli, folder, tmp_path):
     id = cli.run("new", "-q", "--image", "minimal", "--workspace", folder).stdout.decode().strip()
     make = "mkdir -p {0}/objects; echo x >{0}/HEAD; echo x >{0}/objects/x; "
     cli.run("exec", id, "--", "sh", "-c", "cd workspace; chmod -R u+w lib .git; echo x >lib/.git/new; echo x >.git/new; mkdir sub; ln -s ../lib/.git/config sub/link; " + make.format("sub/.git") + make.format("sub/.GIT"))
-    made = "a repository that was made or changed in the session stays there"
+    made = "a repository that was made, changed or taken away in the session stays as it is, there and here"
     told = {f".git: {made}", f"lib/.git: {made}", f"sub/.git: {made}", f"sub/.GIT: {made}", "sub/link: a link into a repository"}
     for words in [], ["-o", tmp_path / "changes"], ["--patch", tmp_path / "patch"], ["--branch", "with-repositories"]:
         first, head, *lines = cli.run("workspace", id, *words).stderr.decode().splitlines()
