@@ -164,11 +164,11 @@ struct action_run;
 int lease_ask(void *arg, struct action_run *run, struct err *e);
 
 /* (lease_jail.c) The agent's own processes. freeze and thaw wait for nothing. end: they are killed, by init where there is no switch; wait until they
- * stand still or are gone, at most LIMIT_FREEZE_MS. */
+ * stand still, or, of those that are `ended`, until they are gone, at most LIMIT_FREEZE_MS. */
 void lease_jail_freeze(struct stage *stage);
 void lease_jail_thaw(struct stage *stage);
 void lease_jail_end(struct stage *stage);
-void lease_jail_wait(struct stage *stage);
+void lease_jail_wait(struct stage *stage, bool ended);
 bool lease_jail_has_switch(const struct stage *stage);
 bool lease_jail_is_empty(const struct stage *stage); /* with a switch: none of them is there */
 

@@ -50,32 +50,34 @@ void lease_jail_end(struct stage *stage)
 		apps_end_agents(stage->apps);
 }
 
+/* Of cgroup.events. */
+static bool says(const struct stage *stage, const char *event)
+{
+	char text[EVENTS_BYTES + 1];
+	ssize_t n = pread(stage->ends.agent_events_fd, text, EVENTS_BYTES, 0);
+
+	text[MAX(n, 0)] = '\0';
+	return strstr(text, event) != NULL;
+}
+
 bool lease_jail_is_empty(const struct stage *stage)
 {
-	char text[EVENTS_BYTES + 1];
-	ssize_t n = pread(stage->ends.agent_events_fd, text, EVENTS_BYTES, 0);
-
-	text[MAX(n, 0)] = '\0';
-	return strstr(text, "populated 0") != NULL;
+	return says(stage, "populated 0");
 }
 
-/* Those that were ended stand still as well. */
-static bool is_frozen(const struct stage *stage)
+/* The kernel says of those that stand still, too, that they do while they end. */
+static bool is_over(const struct stage *stage, bool ended)
 {
-	char text[EVENTS_BYTES + 1];
-	ssize_t n = pread(stage->ends.agent_events_fd, text, EVENTS_BYTES, 0);
-
-	text[MAX(n, 0)] = '\0';
-	return strstr(text, "frozen 1") || strstr(text, "populated 0");
+	return lease_jail_is_empty(stage) || (!ended && says(stage, "frozen 1"));
 }
 
-void lease_jail_wait(struct stage *stage)
+void lease_jail_wait(struct stage *stage, bool ended)
 {
 	int64_t deadline_ms = util_now_ms() + LIMIT_FREEZE_MS;
 
-	while (lease_jail_has_switch(stage) && !is_frozen(stage) && lease_is_private(stage)) {
+	while (lease_jail_has_switch(stage) && !is_over(stage, ended) && lease_is_private(stage)) {
 		if (util_now_ms() >= deadline_ms) {
-			log_warn("the agent's processes do not stand still yet");
+			log_warn("the agent's processes %s", ended ? "have not ended yet" : "do not stand still yet");
 			return;
 		}
 		(void)co_wait_until(util_now_ms() + LOOK_EVERY_MS, NULL);

@@ -355,7 +355,7 @@ static void free_hands(struct stage *stage)
 		return;
 	log_warn("something has taken the keys or the pointer for itself: the agent's processes are ended");
 	lease_jail_end(stage);
-	lease_jail_wait(stage);
+	lease_jail_wait(stage, true);
 	(void)is_still_grabbed(stage);
 }
 
@@ -370,7 +370,7 @@ static void end_listeners(struct stage *stage)
 		return;
 	log_err(LOG_WARN, &e, "the agent's processes are ended, since one of them may listen to what apps tell");
 	lease_jail_end(stage);
-	lease_jail_wait(stage);
+	lease_jail_wait(stage, true);
 }
 
 void lease_wait_hands(struct stage *stage)
@@ -398,7 +398,7 @@ void lease_wait_hands(struct stage *stage)
 	lease_jail_freeze(stage);
 	if (ends_jail(&stage->lease))
 		lease_jail_end(stage);
-	lease_jail_wait(stage);
+	lease_jail_wait(stage, ends_jail(&stage->lease));
 	end_listeners(stage);
 	free_hands(stage);
 	stage->lease.unsorted = stage->frozen;

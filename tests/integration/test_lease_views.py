@@ -125,7 +125,8 @@ def test_a_connection_that_was_handed_on(make_session):
     """Nobody knows who has it: all that is the agent's is ended."""
     session = make_session("minimal")
     session.run("sh", "-c", "cat >handed.pl", stdin=HANDED_ON)
-    session.run("sh", "-c", "sleep 1000 >/dev/null 2>&1 & setsid perl handed.pl >/dev/null 2>&1 </dev/null &")
+    # So many that they do not end in a moment.
+    session.run("sh", "-c", "for n in $(seq 100); do sleep 1000 >/dev/null 2>&1 & done; setsid perl handed.pl >/dev/null 2>&1 </dev/null &")
     until(lambda: session.exec("cat", "handed")["stdout"] == "on the bus\n")
     person = Person(session)
     assert person.take(kind="other")["programs"] == []
