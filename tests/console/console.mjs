@@ -201,7 +201,8 @@ async function keyboard(visit) {
 
 // The agent asks for a login; one person logs in, another looks on from the wall and from the page.
 async function login(visit) {
-  const other = await visit({refusals: [423]}), wall = await visit({refusals: [423]}), one = await visit();
+  // 423 in the log-in; 409: a picture that was under way when it began.
+  const other = await visit({refusals: [409, 423]}), wall = await visit({refusals: [409, 423]}), one = await visit();
   await other.open(given.viewer, given.session);
   assert.doesNotMatch(await text(other.page, ".sentence"), /step in/); // it cannot
   await wall.enter(given.operator);
