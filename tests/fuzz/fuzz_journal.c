@@ -29,7 +29,7 @@ static char *copy_of(const uint8_t *data, size_t size)
 
 static void try_pictures(struct reader *reader)
 {
-	for (uint64_t number = 0; number < 20; number++) {
+	for (uint64_t number = 0; number < 6; number++) {
 		const struct pixels *pixels;
 		struct err e = {.code = ERR_NONE};
 
