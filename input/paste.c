@@ -55,7 +55,8 @@ int paste_begin(struct pasting *pasting, struct keyboard *keyboard, struct err *
 	*pasting = (struct pasting){.keyboard = keyboard};
 	if (copying_settle(&keyboard->copying, e) < 0)
 		return -1;
-	if (keyboard->hung == keyboard->target.window && wait_for_old_keys(keyboard, e) < 0)
+	pasting->was_hung = keyboard->hung == keyboard->target.window;
+	if (pasting->was_hung && wait_for_old_keys(keyboard, e) < 0)
 		return -1;
 	if (one->ours.owned) {
 		pasting->before = one->ours.content;
@@ -159,8 +160,9 @@ int paste_piece(struct pasting *pasting, const char *text, size_t len, struct er
 	int rc;
 
 	clipboard->reader = keyboard->target.window;
+	/* Should the window have kept what was pressed before, it finds nothing the second time; nor does one that hung, whose old keys may still come. */
+	clipboard->once = pasting->was_hung;
 	rc = try_piece(pasting, content, e);
-	/* Should the window have kept what was pressed before, it finds nothing the second time. */
 	clipboard->once = true;
 	for (int i = 1; rc == 1 && !pasting->has_pasted && i < PASTE_TRIES && util_now_ms() < keyboard->deadline_ms; i++)
 		rc = try_piece(pasting, content, e);

@@ -19,6 +19,7 @@ struct pasting {
 	struct keyboard *keyboard;
 	struct selection_content *before; /* what the clipboard held; NULL: nothing */
 	bool has_pasted;                  /* the window has taken a piece */
+	bool was_hung;                    /* the window, when it was told to paste before */
 	const char *note;                 /* what the caller should know, or NULL */
 };
 
