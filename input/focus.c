@@ -16,7 +16,7 @@
 #define NEW_QUIET_MS 700
 #define ASK_EVERY_MS 100
 #define PROMPT_MS 30 /* an answer that takes longer comes from a program that is at work */
-#define EVER_MS 1    /* quiet counts from the last change, however long ago, or since a window came, which may have drawn nothing yet */
+#define EVER_MS 1    /* quiet counts from the last change, however long ago */
 
 /*
  * How long the next key waits: since the cause, when something was drawn or nothing was, and how long the screen must be quiet. A shortcut
@@ -174,6 +174,7 @@ static int settle_cause(struct focus *focus, struct err *e)
 static int wait_usable(struct focus *focus, struct ping_target *target, struct err *e)
 {
 	const struct input_ops *ops = focus->ops;
+	/* One that has come may have drawn nothing yet, on a screen long at rest. */
 	int64_t since_ms = MAX(fresh_last_ms(focus->fresh), EVER_MS), now_ms = util_now_ms(), deadline_ms = now_ms + NEW_LIMIT_MS;
 	bool is_quiet = false;
 
